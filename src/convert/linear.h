@@ -64,4 +64,8 @@ AXE_CHECK axe_status axe_linear_from_axe(axe_ctx *cx, const axe_layout *l,
 AXE_CHECK axe_status axe_linear_named(axe_ctx *cx, const axe_json *v,
                                       axe_shape shape, axe_linear *out);
 
+/* One of shared memory: {"kind": "nvmma_shared", ..}. */
+AXE_CHECK axe_status axe_shared_named(axe_ctx *cx, const axe_json *v,
+                                      axe_shape shape, const axe_layout **out);
+
 #endif

@@ -1,14 +1,15 @@
-/* linear_format.c - the format triton: a linear layout as its IR has it,
+/* linear_format.c - the format triton: any layout as its IR or Gluon has it
+ * (linear_text.c), or the bases of a linear one alone,
  *
- *     #ttg.linear<{register = [[0, 1], [8, 0]], lane = [..], warp = [], block =
- * []}>
+ *     {register = [[0, 1], [8, 0]], lane = [..], warp = [], block = []}
  *
- * or the braces alone. */
+ * Written is #ttg.linear<..>. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "convert/formats.h"
 #include "convert/linear.h"
+#include "convert/linear_text.h"
 
 static const char FORMAT[] = "triton";
 
@@ -59,24 +60,91 @@ read_bases(axe_reader *r, axe_json *out)
     return AXE_OK;
 }
 
+/* Where the layout does not say it itself. */
+static axe_status
+need_shape(axe_ctx *cx, axe_shape shape, const char *kind)
+{
+    if (shape.n > 0)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "triton: a %s layout needs the option shape: it is laid "
+                    "out again and again over a tensor",
+                    kind);
+}
+
+/* The shape that the object says, which the option may repeat. */
+static axe_status
+own_shape(axe_ctx *cx, const axe_json *v, axe_shape *shape)
+{
+    const axe_json *own = axe_json_get(v, "shape");
+    int64_t        *e;
+    int             n = 0;
+
+    if (!own || own->kind != AXE_JSON_LIST || shape->n > 0)
+        return AXE_OK;
+    e = axe_new_array(cx, int64_t, own->n_child + 1);
+    for (const axe_json *c = own->child; c; c = c->next) {
+        if (c->kind != AXE_JSON_INT || c->integer < 1)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "triton: a shape is a list of extents");
+        e[n++] = c->integer;
+    }
+    *shape = (axe_shape){n, e};
+    return AXE_OK;
+}
+
+/* The members of a linear layout that are bases. */
+static axe_json
+bases_of(axe_ctx *cx, const axe_json *v)
+{
+    axe_json  out = {.kind = AXE_JSON_OBJECT};
+    axe_json *last = NULL;
+
+    for (const axe_json *c = v->child; c; c = c->next)
+        if (c->kind == AXE_JSON_LIST && strcmp(c->key, "shape") != 0) {
+            axe_json one = *c;
+
+            one.next = NULL;
+            axe_cv_add(cx, &out, &last, one);
+        }
+    return out;
+}
+
+static axe_status
+read_named(axe_reader *r, axe_shape shape, const axe_layout **out)
+{
+    axe_json    v, bases;
+    const char *kind;
+    axe_linear  l;
+
+    AXE_TRY(axe_linear_text_read(r, &v));
+    AXE_TRY(own_shape(r->cx, &v, &shape));
+    kind = axe_json_get(&v, "kind")->text;
+    if (strcmp(kind, "linear") == 0) {
+        bases = bases_of(r->cx, &v);
+        AXE_TRY(axe_linear_read(r->cx, &bases, shape, &l));
+        return axe_linear_to_axe(r->cx, &l, out);
+    }
+    AXE_TRY(need_shape(r->cx, shape, kind));
+    if (axe_linear_text_shared(&v)) {
+        AXE_TRY(axe_shared_named(r->cx, &v, shape, out));
+        return axe_layout_canon(r->cx, *out, out);
+    }
+    AXE_TRY(axe_linear_named(r->cx, &v, shape, &l));
+    return axe_linear_to_axe(r->cx, &l, out);
+}
+
 axe_status
 axe_cv_read_triton(axe_ctx *cx, const char *text,
                    const axe_convert_options *opt, const axe_layout **out)
 {
     axe_reader r = axe_cv_open(cx, FORMAT, text);
-    bool       named = axe_scan_take(&r, '#');
     axe_json   bases;
     axe_linear l;
 
-    if (named) {
-        if (!axe_scan_word(&r, "ttg") || !axe_scan_take(&r, '.') ||
-            !axe_scan_word(&r, "linear"))
-            return axe_cv_expected(&r, FORMAT, "#ttg.linear");
-        AXE_TRY(axe_cv_need(&r, FORMAT, '<'));
-    }
+    if (axe_scan_peek(&r) != '{')
+        return read_named(&r, opt->shape, out);
     AXE_TRY(read_bases(&r, &bases));
-    if (named)
-        AXE_TRY(axe_cv_need(&r, FORMAT, '>'));
     AXE_TRY(axe_cv_end(&r, FORMAT));
     AXE_TRY(axe_linear_read(cx, &bases, opt->shape, &l));
     return axe_linear_to_axe(cx, &l, out);

@@ -194,14 +194,72 @@ settle(maker *m)
     m->l = l;
 }
 
+/* The basis as the one dimension that it steps along, by `want` CTAs' shares;
+ * -1: along none, so the CTA has a copy; -2: it is no such basis. */
+static int
+cta_step(const axe_json *basis, int rank, const int64_t *want)
+{
+    int dim = -1, k = 0;
+
+    if (basis->kind != AXE_JSON_LIST || basis->n_child != rank)
+        return -2;
+    for (const axe_json *c = basis->child; c; c = c->next, k++) {
+        if (c->kind != AXE_JSON_INT ||
+            (c->integer != 0 && (dim >= 0 || c->integer != want[k])))
+            return -2;
+        dim = c->integer != 0 ? k : dim;
+    }
+    return dim;
+}
+
+/* The CTAs by bases, [[0, 1], [0, 0]]: of each dimension's shares the first,
+ * the second, the fourth, .. */
+static axe_status
+over_bases(maker *m, const axe_json *bases, const int *order)
+{
+    int64_t share[AXE_LINEAR_DIMS], split[AXE_LINEAR_DIMS];
+
+    for (int k = 0; k < m->rank; k++)
+        split[k] = 1;
+    for (const axe_json *c = bases->child; c; c = c->next) {
+        int k = cta_step(c, m->rank, split);
+
+        if (k < -1)
+            return axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "layout: a basis of CGALayout is one more bit of "
+                            "one dimension, or zeros");
+        if (k >= 0)
+            split[k] *= 2;
+    }
+    for (int k = 0; k < m->rank; k++)
+        share[k] = split[k] < m->shape[k] ? m->shape[k] / split[k] : 1;
+    AXE_TRY(fit(m, share, order));
+    for (int k = 0; k < m->rank; k++)
+        split[k] = 1;
+    for (const axe_json *c = bases->child; c; c = c->next) {
+        int  k = cta_step(c, m->rank, split);
+        bool copies = k < 0 || split[k] >= m->shape[k];
+
+        AXE_TRY(grow(m, 2, "block", k < 0 ? 0 : k, copies));
+        if (k >= 0)
+            split[k] *= 2;
+    }
+    settle(m);
+    return AXE_OK;
+}
+
 /* What one CTA has, over the CTA's share of the shape; then the CTAs. */
 static axe_status
 over_ctas(maker *m, const axe_json *v, const int *order)
 {
+    const axe_json *bases = axe_json_get(v, "CGALayout");
+
     int64_t ctas[AXE_LINEAR_DIMS], split[AXE_LINEAR_DIMS];
     int64_t share[AXE_LINEAR_DIMS];
     int     own[AXE_LINEAR_DIMS];
 
+    if (bases && bases->kind == AXE_JSON_LIST)
+        return over_bases(m, bases, order);
     row_major(m->rank, own);
     AXE_TRY(field(m, v, "CTAsPerCGA", ctas));
     AXE_TRY(field(m, v, "CTASplitNum", split));
@@ -266,7 +324,7 @@ core(maker *m, int64_t rows, int64_t cols, int64_t width, int row, int col)
     return grow(m, cols / (width * 4), "register", col, false);
 }
 
-/* Warps run down the rows in v3, along the columns before. */
+/* Warps run down the rows in v3, along the columns before: of operands, too. */
 static axe_status
 warps(maker *m, const axe_json *v, bool rows_first, int skip)
 {
@@ -307,6 +365,34 @@ nvidia_mma(maker *m, const axe_json *v)
     return over_ctas(m, v, order);
 }
 
+/* Rows of an instruction, {"mDim"} or the first of {"instrShape"}, and its
+ * warps, {"warps"} or {"warpsPerCTA"}. */
+static axe_status
+mfma_fields(maker *m, const axe_json *v, int64_t *dim, int64_t *n)
+{
+    const axe_json *tile = axe_json_get(v, "instrShape");
+    const axe_json *more = axe_json_get(v, "tilesPerWarp");
+
+    if (!tile) {
+        AXE_TRY(int_field(m, v, "mDim", dim));
+    } else {
+        const axe_json *a = tile->kind == AXE_JSON_LIST ? tile->child : NULL;
+        bool            good = a && a->next && a->kind == AXE_JSON_INT &&
+                    a->next->kind == AXE_JSON_INT &&
+                    a->integer == a->next->integer;
+
+        *dim = good ? a->integer : 0;
+    }
+    if (*dim != 16 && *dim != 32)
+        return axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "layout: mfma of 16 by 16 or 32 by 32 alone");
+    for (more = more ? more->child : NULL; more; more = more->next)
+        if (more->kind != AXE_JSON_INT || more->integer != 1)
+            return axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "layout: mfma with one tile a warp alone");
+    return field(m, v, axe_json_get(v, "warps") ? "warps" : "warpsPerCTA", n);
+}
+
 /* Rows in registers, columns in lanes, or the other way round. */
 static axe_status
 amd_mfma(maker *m, const axe_json *v)
@@ -316,16 +402,15 @@ amd_mfma(maker *m, const axe_json *v)
     int             order[2] = {turned ? 0 : 1, turned ? 1 : 0};
     int64_t         dim, n[AXE_LINEAR_DIMS];
 
-    AXE_TRY(int_field(m, v, "mDim", &dim));
-    if (m->rank != 2 || (dim != 16 && dim != 32))
+    AXE_TRY(mfma_fields(m, v, &dim, n));
+    if (m->rank != 2)
         return axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "layout: mfma of rank 2 and mDim 16 or 32 alone");
+                        "layout: mfma of rank 2 alone");
     start(m, order);
     AXE_TRY(grow(m, 4, "register", order[1], false));
     AXE_TRY(grow(m, dim, "lane", order[0], false));
     AXE_TRY(grow(m, 64 / dim, "lane", order[1], false));
     AXE_TRY(grow(m, dim / (256 / dim), "register", order[1], false));
-    AXE_TRY(field(m, v, "warps", n));
     AXE_TRY(grow_all(m, n, "warp", order, -1));
     return over_ctas(m, v, order);
 }
@@ -337,7 +422,7 @@ dot_operand(maker *m, const axe_json *v)
     const axe_json *kind = axe_json_get(parent, "kind");
     bool            amd = kind && kind->kind == AXE_JSON_TEXT &&
                strcmp(kind->text, "amd_mfma") == 0;
-    int64_t which, width, dim = 0, n[AXE_LINEAR_DIMS];
+    int64_t which, width, version, dim = 0, n[AXE_LINEAR_DIMS];
     int     k, other, order[AXE_LINEAR_DIMS], parents[AXE_LINEAR_DIMS];
 
     AXE_TRY(int_field(m, v, "opIdx", &which));
@@ -357,17 +442,14 @@ dot_operand(maker *m, const axe_json *v)
     start(m, order);
     if (!amd) {
         AXE_TRY(core(m, which ? 8 : 16, width * 8, width, other, k));
-        AXE_TRY(warps(m, parent, false, k));
+        AXE_TRY(int_field(m, parent, "version", &version));
+        AXE_TRY(warps(m, parent, version == 3, k));
         return over_ctas(m, parent, order);
     }
-    AXE_TRY(int_field(m, parent, "mDim", &dim));
-    if (dim != 16 && dim != 32)
-        return axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "layout: mfma of mDim 16 or 32 alone");
+    AXE_TRY(mfma_fields(m, parent, &dim, n));
     AXE_TRY(grow(m, width, "register", k, false));
     AXE_TRY(grow(m, dim, "lane", other, false));
     AXE_TRY(grow(m, 64 / dim, "lane", k, false));
-    AXE_TRY(field(m, parent, "warps", n));
     AXE_TRY(grow_all(m, n, "warp", parents, k));
     return over_ctas(m, parent, order);
 }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "convert/linear.h"
 #include "convert/ops.h"
 
 enum { RANK = 8 };
@@ -45,6 +46,14 @@ number(axe_ctx *cx, const axe_json *v, const char *key, int64_t missing,
                         "layout: %s must be a number from 0 to 2^20", key);
     *out = f->integer;
     return AXE_OK;
+}
+
+static bool
+truth(const axe_json *v, const char *key)
+{
+    const axe_json *f = axe_json_get(v, key);
+
+    return f && f->kind == AXE_JSON_BOOL && f->truth;
 }
 
 /* Dimensions, fastest first; the last is, where the field is missing. */
@@ -104,11 +113,14 @@ blocks(axe_ctx *cx, axe_shape shape, int fast, int64_t width, axe_swizzle s,
 static axe_status
 nvmma(axe_ctx *cx, const axe_json *v, axe_shape shape, const axe_layout **out)
 {
-    const axe_json *t = axe_json_get(v, "transposed");
-    int             fast = t && t->kind == AXE_JSON_BOOL && t->truth ? 0 : 1;
-    int64_t         bytes, bits, width = shape.extent[fast];
-    axe_swizzle     s = {0};
+    int         fast = truth(v, "transposed") ? 0 : 1;
+    int64_t     bytes, bits, width = shape.extent[fast];
+    axe_swizzle s = {0};
 
+    if (truth(v, "fp4Padded"))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "layout: fp4Padded: 8 bytes behind each 8 are none of "
+                        "the tensor's");
     AXE_TRY(number(cx, v, "swizzlingByteWidth", -1, &bytes));
     AXE_TRY(number(cx, v, "elementBitWidth", -1, &bits));
     if (!power_of_two(bits) || bits > 64)
@@ -181,29 +193,97 @@ intervals(axe_ctx *cx, const axe_json *v, int *n, int64_t pair[RANK][2])
                     "layout: intervalPaddingPairs are missing");
 }
 
+/* The place before padding of each bit of each dimension. */
+typedef struct weights {
+    int64_t of[RANK][41];
+    int     bits[RANK];
+} weights;
+
+/* Dimensions in an order, the first one fastest. */
+static axe_status
+weigh_by_order(axe_ctx *cx, const axe_json *v, int rank, weights *w)
+{
+    int     order[RANK];
+    int64_t done = 1;
+
+    AXE_TRY(order_of(cx, v, rank, order));
+    for (int i = 0; i < rank; i++)
+        for (int b = 0; b < w->bits[order[i]]; b++, done *= 2)
+            w->of[order[i]][b] = done;
+    return AXE_OK;
+}
+
+/* The bit of one dimension that a basis is; false: it is none of the tensor. */
+static bool
+bit_of(const axe_json *basis, int rank, const weights *w, int *dim, int *bit)
+{
+    int k = 0;
+
+    *dim = -1;
+    if (basis->kind != AXE_JSON_LIST || basis->n_child != rank)
+        return false;
+    for (const axe_json *c = basis->child; c; c = c->next, k++) {
+        if (c->kind != AXE_JSON_INT || c->integer == 0)
+            continue;
+        if (*dim >= 0 || !power_of_two(c->integer))
+            return false;
+        *dim = k;
+        *bit = log2_of(c->integer);
+    }
+    return *dim >= 0 && *bit < w->bits[*dim];
+}
+
+/* {"offset": [[0, 1], ..]}: the first places are those bits, each once. */
+static axe_status
+weigh_by_bases(axe_ctx *cx, const axe_json *bases, int rank, weights *w)
+{
+    int64_t place = 1;
+    int     left = 0, dim, bit = 0;
+
+    for (int k = 0; k < rank; k++)
+        left += w->bits[k];
+    for (const axe_json *c = bases->child; c; c = c->next, left--, place *= 2) {
+        if (left == 0 || !bit_of(c, rank, w, &dim, &bit) || w->of[dim][bit])
+            return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "layout: padded bases that are not one bit of one "
+                            "dimension each, each once");
+        w->of[dim][bit] = place;
+    }
+    if (left == 0)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                    "layout: padded bases for %d bits of the shape are missing",
+                    left);
+}
+
 static axe_status
 padded(axe_ctx *cx, const axe_json *v, axe_shape shape, const axe_layout **out)
 {
-    int64_t  pair[RANK][2], weight[RANK], done = 1;
-    int      n_pair, order[RANK], end[RANK], n = 0;
-    axe_iter it[64];
+    const axe_json *bases = axe_json_get(v, "offset");
+    int64_t         pair[RANK][2], size = 1;
+    weights        *w = axe_new(cx, weights);
+    int             n_pair, end[RANK], n = 0;
+    axe_iter        it[64];
 
     AXE_TRY(intervals(cx, v, &n_pair, pair));
-    AXE_TRY(order_of(cx, v, shape.n, order));
-    for (int i = 0; i < shape.n; i++) {
-        weight[order[i]] = done;
-        if (!power_of_two(shape.extent[order[i]]) ||
-            !axe_mul(done, shape.extent[order[i]], &done) || done >> 40)
+    for (int k = 0; k < shape.n; k++) {
+        if (!power_of_two(shape.extent[k]) ||
+            !axe_mul(size, shape.extent[k], &size) || size >> 40)
             return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                             "layout: padding runs over powers of two, up to "
                             "2^40 elements");
+        w->bits[k] = log2_of(shape.extent[k]);
     }
+    if (bases && bases->kind == AXE_JSON_LIST)
+        AXE_TRY(weigh_by_bases(cx, bases, shape.n, w));
+    else
+        AXE_TRY(weigh_by_order(cx, v, shape.n, w));
     for (int k = 0; k < shape.n; end[k++] = n)
-        for (int b = log2_of(shape.extent[k]) - 1; b >= 0; b--) {
-            int64_t w = weight[k] << b, step = w;
+        for (int b = w->bits[k] - 1; b >= 0; b--) {
+            int64_t step = w->of[k][b];
 
             for (int i = 0; i < n_pair; i++)
-                step += w / pair[i][0] * pair[i][1];
+                step += w->of[k][b] / pair[i][0] * pair[i][1];
             it[n++] = (axe_iter){2, step, AXE_AXIS_M, AXE_UNIT_ONE};
         }
     AXE_TRY(axe_layout_make(
@@ -214,8 +294,28 @@ padded(axe_ctx *cx, const axe_json *v, axe_shape shape, const axe_layout **out)
     return axe_layout_canon(cx, *out, out);
 }
 
+/* One CTA has all: what a CTA has of a tensor over several is not said here. */
+static axe_status
+one_cta(axe_ctx *cx, const axe_json *v)
+{
+    static const char *const keys[] = {"CTAsPerCGA", "CTASplitNum",
+                                       "CGALayout"};
+    const axe_json          *f;
+
+    for (int i = 0; i < AXE_LEN(keys); i++)
+        for (f = axe_json_get(v, keys[i]), f = f ? f->child : NULL; f;
+             f = f->next)
+            if (f->kind != AXE_JSON_INT || f->integer != 1)
+                return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                                "layout: shared memory of several CTAs (%s); "
+                                "give the layout and the shape of one",
+                                keys[i]);
+    return AXE_OK;
+}
+
 axe_status
-axe_cop_shared(axe_job *j)
+axe_shared_named(axe_ctx *cx, const axe_json *v, axe_shape shape,
+                 const axe_layout **out)
 {
     static const struct {
         const char *kind;
@@ -224,27 +324,34 @@ axe_cop_shared(axe_job *j)
     } kinds[] = {{"nvmma_shared", nvmma},
                  {"swizzled_shared", swizzled},
                  {"padded_shared", padded}};
-    const axe_json   *v = axe_json_get(j->in, "layout");
-    const axe_json   *kind = axe_json_get(v, "kind");
-    axe_shape         shape;
-    const axe_layout *l;
+    const axe_json *kind = axe_json_get(v, "kind");
 
-    AXE_TRY(axe_job_shape(j, "shape", &shape));
     for (int k = 0; k < shape.n; k++)
         if (shape.extent[k] < 1)
-            return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
+            return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                             "layout: extents are at least 1");
     for (int i = 0; kind && i < AXE_LEN(kinds); i++) {
         if (kind->kind != AXE_JSON_TEXT ||
             strcmp(kind->text, kinds[i].kind) != 0)
             continue;
         if (shape.n < 1 || shape.n > RANK || (i < 2 && shape.n != 2))
-            return axe_fail(j->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+            return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                             "layout: %s of %d dimensions", kind->text, shape.n);
-        AXE_TRY(kinds[i].make(j->cx, v, shape, &l));
-        return axe_job_reply_raw(j, l);
+        AXE_TRY(one_cta(cx, v));
+        return kinds[i].make(cx, v, shape, out);
     }
-    return axe_fail(j->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+    return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                     "layout: the kind must be nvmma_shared, swizzled_shared or "
                     "padded_shared");
+}
+
+axe_status
+axe_cop_shared(axe_job *j)
+{
+    axe_shape         shape;
+    const axe_layout *l;
+
+    AXE_TRY(axe_job_shape(j, "shape", &shape));
+    AXE_TRY(axe_shared_named(j->cx, axe_json_get(j->in, "layout"), shape, &l));
+    return axe_job_reply_raw(j, l);
 }

@@ -206,9 +206,108 @@ def against_triton(ev, n):
     return any("differ" in k for k in tally)
 
 
+# ------------------------------------------------------------------- Gluon
+
+
+def powers(rng, rank, total):
+    """`rank` powers of two with the product 2^total."""
+    v = [0] * rank
+    for _ in range(total):
+        v[rng.randrange(rank)] += 1
+    return [1 << x for x in v]
+
+
+def random_gluon(rng, gl):
+    """A layout by name and a shape: distributed, or of shared memory."""
+    kind = rng.randrange(6)
+    shape = [1 << rng.randint(4, 7) for _ in range(2)]
+    order = rng.choice([[0, 1], [1, 0]])
+    blocked = gl.BlockedLayout(
+        powers(rng, 2, rng.randint(0, 4)), powers(rng, 2, 5), powers(rng, 2, rng.randint(0, 3)), order
+    )
+    version = rng.choice([2, 3])
+    warps = powers(rng, 2, 2) if version == 2 else rng.choice([[4, 1], [4, 2], [8, 1]])
+    tile = [16, 8] if version == 2 else [16, rng.choice([8, 16, 64]), 16]
+    mma = gl.NVMMADistributedLayout(version=[version, 0], warps_per_cta=warps, instr_shape=tile)
+    if kind == 0:
+        return blocked, shape
+    if kind == 1:
+        return mma, shape
+    if kind == 2:
+        dim = rng.randrange(2)
+        return gl.SliceLayout(dim, rng.choice([blocked, mma])), [shape[1 - dim]]
+    if kind == 3:
+        which = 0 if version == 3 else rng.randrange(2)
+        return gl.DotOperandLayout(which, mma, rng.choice([1, 2, 4])), shape
+    if kind == 4:
+        bits, swizzle = rng.choice([8, 16, 32]), rng.choice([32, 64, 128])
+        turned = rng.random() < 0.5
+        shape[0 if turned else 1] = max(shape[0 if turned else 1], swizzle * 8 // bits)
+        return gl.NVMMASharedLayout(swizzle, bits, 2, transposed=turned), shape
+    return gl.SwizzledSharedLayout(
+        1 << rng.randint(0, 2), 1 << rng.randint(0, 2), 1 << rng.randint(0, 2), order
+    ), shape
+
+
+def ask_text(ev, text, to, shape):
+    return ev.ask("convert", {"text": text, "from": "triton", "to": to, "shape": shape})
+
+
+def shared_places(bases, shape):
+    """Where Triton has each element, row by row."""
+    index = [0]
+    for i, j in bases.offset_bases:
+        b = i * shape[1] + j
+        index += [x ^ b for x in index]
+    place = [0] * len(index)
+    for offset, x in enumerate(index):
+        place[x] = offset
+    return [{"m": p} for p in place]
+
+
+def against_gluon(ev, n):
+    try:
+        import triton.experimental.gluon.language as gl
+        from triton._C.libtriton import gluon_ir, ir
+    except ImportError:
+        print("Gluon is not there")
+        return False
+    context = ir.context()
+    ir.load_dialects(context)
+    builder = gluon_ir.GluonOpBuilder(context)
+    rng, tally, samples = random.Random(20250729), Counter(), {}
+    for _ in range(n):
+        layout, shape = random_gluon(rng, gl)
+        name = type(layout).__name__
+        attribute = layout._to_ir(builder)
+        bases = builder.to_linear_layout(attribute, shape)
+        shared = "Shared" in name
+        if shared:
+            whole = builder.get_shared_mem_desc_ty(builder.get_int16_ty(), shape, attribute, shape)
+        else:
+            whole = builder.get_distributed_ty(builder.get_int32_ty(), shape, attribute)
+        text = str(whole)
+        text = text[text.index("#ttg") : text.rindex(", #ttg.shared_memory" if shared else ">")]
+        want = shared_places(bases, shape) if shared else ask_text(ev, repr(bases), "triton", shape)
+        for form, mine in (("Python", repr(layout)), ("IR", text)):
+            # Axe has a swizzle beside the iters, which no list of bases of ours is
+            got = ask_text(ev, mine, "axe" if shared else "triton", shape)
+            if shared:
+                coords = [[i, j] for i in range(shape[0]) for j in range(shape[1])]
+                args = {"layout": got, "shape": shape, "coords": coords}
+                got = got and ev.ask("apply", args)
+            same = got == want and got is not None
+            key = f"{name} as {form}: " + ("agree" if same else "differ")
+            tally[key] += 1
+            if not same:
+                samples.setdefault(key, json.dumps([mine, shape, repr(bases), got]))
+    report(f"Gluon, {n} random layouts", tally, samples)
+    return any("differ" in k for k in tally)
+
+
 def main():
     ev, n = Eval(sys.argv[1]), int(sys.argv[2])
-    failed = [against_pycute(ev, n), against_triton(ev, n)]
+    failed = [against_pycute(ev, n), against_triton(ev, n), against_gluon(ev, n // 10)]
     return any(failed)
 
 
