@@ -1,4 +1,5 @@
-/* divisor.h - how short the division of a float by another may be. */
+/* divisor.h - which code a floating-point division needs, by what is known of
+ * its divisor: small and large divisors take extra steps. */
 #ifndef AXE_LOWER_PASS_DIVISOR_H
 #define AXE_LOWER_PASS_DIVISOR_H
 

@@ -1,5 +1,5 @@
-/* map_value.c - where the digits of a map are, and what that says: indices,
- * places in arrays and memory, values in terms of arrays. */
+/* map_value.c - from the current values of a map's digits: its indices, the
+ * elements of register arrays and memory that they name, and its value. */
 #include "ir/rewrite.h"
 #include "lower/code/build.h"
 #include "lower/simt/map.h"
@@ -51,8 +51,8 @@ axe_map_is_iteration(const axe_map_lowering *x, const axe_work_digit *d)
     return d->axis == x->sl->sp->reg && !d->apart;
 }
 
-/* Is digit i one of those that tell the operand's elements in an array apart?
- */
+/* Do different values of digit i mean different elements of the operand's
+ * register array? */
 bool
 axe_map_is_kept(const axe_map_lowering *x, int op, int i)
 {
@@ -71,7 +71,8 @@ axe_map_is_along(const axe_map_lowering *x, int op, int i)
            d->axis == x->sl->sp->reg;
 }
 
-/* What a step of digit i is in the operand's array: along its vector, 1. */
+/* How far apart those elements are; 1 along the vector that is moved at once.
+ */
 int64_t
 axe_map_stride(const axe_map_lowering *x, int op, int i)
 {
@@ -111,7 +112,7 @@ axe_map_at(axe_map_lowering *x, int op)
     return at;
 }
 
-/* The operand that the load is. */
+/* The number of the operand that the load reads, or -1. */
 int
 axe_map_operand(const axe_map_lowering *x, const axe_node *load)
 {
@@ -121,7 +122,7 @@ axe_map_operand(const axe_map_lowering *x, const axe_node *load)
     return -1;
 }
 
-/* The address of an operand where the digits are. */
+/* The operand's address for the current values of the digits. */
 const axe_node *
 axe_map_address(axe_map_lowering *x, const axe_operand *op)
 {
@@ -146,7 +147,7 @@ loaded(axe_map_lowering *x, const axe_node *load)
     return axe_simt_element(x->sl, x->array[k], axe_map_at(x, k));
 }
 
-/* Is digit i one of the nest's that a thread's iterations count? */
+/* Does digit i count iterations of a thread, over an index of the nest? */
 bool
 axe_map_counts(const axe_map_lowering *x, int i, int nest)
 {

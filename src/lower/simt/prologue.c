@@ -1,5 +1,5 @@
-/* prologue.c - what one thread does first for its CTA: barriers are made, and
- * tensor maps asked for. */
+/* prologue.c - code that the first thread of a CTA runs before all else: it
+ * initialises mbarriers and prefetches tensor maps. */
 #include "lower/simt/node.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/ring/ring_protocol.h"
@@ -41,7 +41,7 @@ make_ring(axe_simt_lowering *sl, axe_lblock *b, int i)
     return init_all(sl, b, sl->empty[i], n, r->empty);
 }
 
-/* What the first thread does at first. */
+/* The block that only the first thread runs, which is opened once. */
 static axe_lblock *
 opening(axe_simt_lowering *sl, axe_lblock *b)
 {

@@ -1,8 +1,9 @@
-/* roles.c - roles side by side, and CTAs that stay.
+/* roles.c - roles, and the loop over tiles of persistent CTAs.
  *
- * A role is a branch on who the thread is.  Where CTAs stay, each role runs its
- * own loop over the tiles, and only its pipelines hold it back.  A role that
- * does nothing but ask engines is one thread's. */
+ * A role is a branch on the thread's number.  In a persistent scope of roles
+ * each role has its own loop over the tiles, and waits for other roles only at
+ * its pipelines.  A role that only issues asynchronous operations is run by one
+ * thread. */
 
 #include "lower/code/build.h"
 #include "lower/code/order.h"
@@ -30,7 +31,7 @@ let(void *user, const char *name, const axe_node *value, int64_t least,
     return axe_ivar(&to->sl->lw, v);
 }
 
-/* The scope's variables in cluster `at`. */
+/* Sets the scope's variables for number `at` in the order of tiles. */
 axe_status
 axe_simt_set_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                   const axe_node *at)
@@ -57,7 +58,7 @@ axe_simt_cluster_of(axe_simt_lowering *sl, axe_id id)
     return c == 1 ? n : op2(sl, AXE_OP_div, n, axe_int(&sl->lw, c));
 }
 
-/* The next tile of a CTA that takes every n-th. */
+/* On to the next tile, n clusters further, where n clusters take turns. */
 static axe_status
 stride(axe_simt_lowering *sl, axe_lblock *b, const axe_var *tile)
 {
@@ -69,7 +70,7 @@ stride(axe_simt_lowering *sl, axe_lblock *b, const axe_var *tile)
     return AXE_OK;
 }
 
-/* A CTA that takes every n-th has no more of them. */
+/* Leaves the loop behind the last tile, where clusters take turns. */
 static void
 leave_behind(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
              const axe_node *at)
@@ -80,7 +81,8 @@ leave_behind(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     axe_emit(&sl->lw, &l->body, AXE_LIR_BREAK);
 }
 
-/* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
+/* Opens a loop over this cluster's tiles, for a role or (NULL) the whole CTA;
+ * `body` is its body. */
 axe_status
 axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                     const axe_stmt *role, axe_lblock **body)
@@ -123,8 +125,8 @@ axe_simt_set_budget(axe_simt_lowering *sl, axe_lblock *b,
         axe_simt_atom(sl, b, a, 0, 1, &n, NULL);
 }
 
-/* Warp groups whose warps have roles of their own change their budgets before
- * these part. */
+/* Where the warps of a warp group have different roles, they change the warp
+ * group's register budget together, before they branch. */
 void
 axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b)
 {
@@ -156,7 +158,7 @@ fills(const axe_simt_ring *r, const axe_thread_group *role)
            axe_threads_is_within(r->producer, role);
 }
 
-/* The rings whose stages the role passes on. */
+/* Declares the stage counters of the rings that the role fills or reads. */
 void
 axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 {

@@ -1,8 +1,10 @@
-/* store_staging.c - registers to global memory by way of staging.
+/* store_staging.c - stores from registers to global memory through a buffer in
+ * shared memory.
  *
- * For each part: its room is free again once the engine has read the part
- * before last; every thread writes what it holds of it; the engine is told to
- * see that; one thread hands it the box. */
+ * The tile is stored in parts, which take turns in the `n_room` rooms of the
+ * buffer.  For each part: wait until the copy engine has read what was in its
+ * room before; all threads write their elements of the part there; a fence
+ * makes these writes visible to the engine; one thread starts the copy. */
 #include "plan/simt/copy/store_staging.h"
 
 #include "lower/simt/node.h"
@@ -56,7 +58,7 @@ compute_part(staging *x, axe_lblock *b)
                   NULL);
 }
 
-/* Where the part's room begins: rooms of an entity follow each other. */
+/* Where the part's room begins: the rooms of one entity follow each other. */
 static const axe_node *
 room_at(staging *x)
 {
@@ -134,8 +136,9 @@ first_thread(staging *x)
                number(x->sl, 0));
 }
 
-/* Where rooms do not come round evenly the last part of the time before may lie
- * in the room that is written first. */
+/* If the number of parts is not a multiple of the number of rooms, the room
+ * that is written first may still hold the last part of the statement's
+ * previous execution: wait until the engine has read it. */
 static axe_status
 await_last(staging *x, axe_lblock *b)
 {

@@ -1,13 +1,13 @@
 /* types.c - can the machine compute in the types of a statement?
  *
- * A type without a row is told of by who would hold it in registers: copies of
- * it pass by engines that need none.  A type whose row needs a feature is
- * refused here, before anything of the statement is planned. */
+ * A type whose row needs a feature that the machine lacks is refused here,
+ * before anything of the statement is planned.  A type without any row is not:
+ * copy engines move it, and whoever would hold it in registers reports it. */
 #include "plan/access/access.h"
 
 typedef struct search {
     const axe_machine *mc;
-    const axe_node    *lacks; /* the first node of a type that it lacks */
+    const axe_node    *lacks; /* the first node with a type that mc lacks */
 } search;
 
 static bool

@@ -1,4 +1,5 @@
-/* row_cache.h - between the parts of what keeps rows on chip. */
+/* row_cache.h - the rewrite that reads rows from memory once and keeps them on
+ * chip: what its files share. */
 #ifndef AXE_PLAN_REWRITE_ROW_CACHE_H
 #define AXE_PLAN_REWRITE_ROW_CACHE_H
 
@@ -19,18 +20,18 @@ typedef struct axe_keep {
     const axe_node *length; /* what n runs over, known at launch */
     int             n_load;
     const axe_node *load[AXE_KEEP_LOADS]; /* X[row, n] */
-    /* From statement `from` of the scope on, all that is read of the load is
-     * `made`, a value of its type; NULL: there is no such. */
+    /* From statement `from` of the scope on, the load is read only as part of
+     * the value `made`, which may be kept instead; NULL: there is none. */
     int             from[AXE_KEEP_LOADS];
     const axe_node *made[AXE_KEEP_LOADS];
 } axe_keep;
 
-/* Is `what` in n? */
+/* Does the expression n contain `what`? */
 bool axe_keep_reads(const axe_node *n, const axe_node *what);
 /* row_cache_made.c: fills in `from` and `made`. */
 void axe_keep_find_made(axe_keep *x);
 
-/* One of the launches. */
+/* One of the launches that the scope becomes, each for some sizes. */
 typedef struct axe_keep_way {
     bool            apart;   /* one row to a CTA */
     int             threads; /* of a CTA; 0: the machine's usual number */

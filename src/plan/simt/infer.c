@@ -29,7 +29,7 @@ is_open(const inferring *x, const axe_operand *op)
            sp->owner[op->tensor->id] == sp->who[x->s->id];
 }
 
-/* Of its operands in registers, has one a layout, or an open one none? */
+/* Has a register operand a layout or, if `open`, is one still without? */
 static bool
 has(const inferring *x, bool open)
 {
@@ -60,7 +60,9 @@ settle(inferring *x, const axe_operand *op)
     x->any = true;
 }
 
-/* What a statement says, in order of how much it knows. */
+/* From what the layout of an open tile is taken, the best first: a statement
+ * with another register operand that has a layout; one that fills the tile from
+ * memory; one that fills it with a constant. */
 typedef enum stage { FOLLOW, FILL, CLEAR, N_STAGE } stage;
 
 static bool
@@ -78,7 +80,7 @@ speaks(const inferring *x, stage at)
     }
 }
 
-/* Iterations that count for what is known at launch only. */
+/* Iterations assumed for an extent that is known at launch only. */
 enum { UNKNOWN = 1 << 10 };
 
 static double
@@ -96,7 +98,8 @@ count_iterations(void *points, const axe_node *n)
         *(double *)points *= iterations_of(n->u.reduce.extent[i]);
 }
 
-/* Points of a statement that stands in so many iterations of loops. */
+/* How often the statement's value is computed, if the loops around it have so
+ * many iterations. */
 static double
 points_of(const axe_stmt *s, double iterations)
 {
@@ -106,7 +109,7 @@ points_of(const axe_stmt *s, double iterations)
     return iterations;
 }
 
-/* Of the statements that fill the tile, the one of most points. */
+/* The statement that fills the tile and computes the most values. */
 typedef struct filler {
     const axe_tensor *tile;
     double            points;

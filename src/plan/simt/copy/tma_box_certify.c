@@ -1,12 +1,14 @@
-/* tma_box_certify.c - the certificate of boxes: every element of all of them is
- * where the tile has it, and all of the region come, each once.
+/* tma_box_certify.c - the certificate of TMA boxes: each element of the region
+ * is copied exactly once, to the place where the tile keeps it.
  *
- * The boxes are run element by element, as an engine does; the tile is asked by
- * the iters of its indices.  Neither knows how the boxes were found. */
+ * The elements of the boxes are enumerated in the order in which the engine
+ * takes them, and compared with the places that the iters of the tile's indices
+ * give.  No code is shared with the search that found the boxes. */
 #include "plan/simt/copy/tma_box.h"
 
-/* By each value of a dimension of the region, what it adds to where the tile
- * keeps the element, and to its number among all of the region. */
+/* A dimension of the region: index v of it adds at[v] to the place where the
+ * tile keeps an element, and v * weight to the element's number in the region.
+ */
 typedef struct place_list {
     int64_t        extent;
     const int64_t *at;
@@ -45,8 +47,9 @@ region_size(const axe_box_copy *c)
     return n;
 }
 
-/* All parts, loops and boxes, fast to slow: a step moves on in dimension `dim`
- * and in the tile. */
+/* One loop of the enumeration: in a box, around boxes, or over parts; the
+ * fastest comes first.  An iteration adds `move` to the coordinate in dimension
+ * `dim`, and `step` to the place in the tile. */
 typedef struct counter {
     int64_t extent, step, move, value;
     int     dim;
@@ -69,7 +72,7 @@ list_counters(const axe_box *b, counter *out)
     return n;
 }
 
-/* The next element; false behind the last. */
+/* Goes on to the next element; false if there is none. */
 static bool
 next_element(int n, counter *d, int64_t *x, int64_t *at)
 {
@@ -85,8 +88,7 @@ next_element(int n, counter *d, int64_t *x, int64_t *at)
     return false;
 }
 
-/* Is the element that goes to `at` kept there by the tile, and the first one
- * with its number? */
+/* Does the tile keep element x at `at`, and has x not been copied before? */
 static bool
 is_kept_at(const axe_box_copy *c, const place_list *p, const int64_t *x,
            int64_t at, bool *seen)

@@ -1,14 +1,14 @@
-/* tma_box_join.c - dimensions of a tensor that boxes see as one.
+/* tma_box_join.c - the last two dimensions of a tensor as one in its map.
  *
- * Where the last two dimensions lie together and the copy walks both whole, a
- * map may have them as one, with the digits of both. */
+ * If they are contiguous and the copy takes both completely, the tensor map may
+ * describe them as one dimension, whose digits are those of both. */
 #include <string.h>
 
 #include "plan/simt/copy/tma_box.h"
 
 enum { MIN_ROW = 128 }; /* [bits] of a box */
 
-/* Is dimension d of the tensor walked whole, by the last walk but `k`? */
+/* Does the walk that is number k from the end take all of dimension d? */
 static bool
 walks_whole(const axe_box_copy *c, int k, int d)
 {
@@ -20,7 +20,7 @@ walks_whole(const axe_box_copy *c, int k, int d)
     return w->dim == d && axe_is_iconst(c->tensor->shape[d], &e) && e == n;
 }
 
-/* The last two dimensions as one; false: they are not one. */
+/* Joins the last two dimensions; false if that cannot be done. */
 static bool
 join_last(axe_ctx *cx, axe_box_copy *c, axe_box_walk *walk)
 {

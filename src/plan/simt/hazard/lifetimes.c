@@ -28,7 +28,8 @@
 #include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/team/team.h"
 
-/* The statements of a launch, in the order of the text. */
+/* The first and last statement that touch a tile, numbered in the order of the
+ * text. */
 typedef struct life {
     int first, last;
 } life;
@@ -48,7 +49,8 @@ touches(const axe_stmt *s, const axe_tensor *t)
     return axe_stmt_reads(s, t) || axe_stmt_writes(s, t);
 }
 
-/* Is it one tile of the CTA, with a barrier wherever it changes hands? */
+/* May another tile have its bytes when no statement touches it any more?  Only
+ * where hazards.c puts barriers between the two: in tiles of the whole CTA. */
 static bool
 may_end(const lives *x, const axe_tensor *t)
 {
@@ -58,7 +60,8 @@ may_end(const lives *x, const axe_tensor *t)
              axe_scope_is_of_roles(x->l->scope));
 }
 
-/* Does s, or what is in it, fill the tile ahead of time, or for other CTAs? */
+/* Does s touch the tile in a produce, which may run ahead of the statements
+ * before it, or in a statement that also writes the tiles of other CTAs? */
 static bool
 is_bound(const axe_planner *p, const axe_stmt *s, const axe_tensor *t)
 {
@@ -94,7 +97,7 @@ note_tile(const lives *x, int n, axe_stmt *const *body, const int *at,
     x->of[t->id] = own;
 }
 
-/* Does all of the CTA run what is in it, one after the other? */
+/* Do all threads of the CTA run the statements in it, one after the other? */
 static bool
 is_in_order(const axe_stmt *s)
 {
@@ -137,7 +140,7 @@ is_in(const lives *x, int i)
            axe_threads_cta(x->p->simt->owner[i]) == x->l->threads;
 }
 
-/* Is a tile before it dead while it is alive? */
+/* Is there a tile before it that is never alive at the same time? */
 static bool
 has_room(const lives *x, int tile)
 {
@@ -147,8 +150,8 @@ has_room(const lives *x, int tile)
     return false;
 }
 
-/* The end of a tile before it that is alive, too, and would have some of the
- * bytes from `at` on; `at`: there is none. */
+/* If the tile, placed at `at`, had bytes in common with a tile before it that
+ * is alive at the same time: the end of that one; else `at`. */
 static int64_t
 end_of_other(const lives *x, int tile, int64_t at)
 {
@@ -172,7 +175,7 @@ first_fit(const lives *x, int tile, int64_t align)
     return at;
 }
 
-/* All tiles of the launch; the bytes that they have. */
+/* Places all tiles of the launch; returns how many bytes they take. */
 static int64_t
 place_all(const lives *x, bool share)
 {
@@ -193,8 +196,8 @@ place_all(const lives *x, bool share)
     return all;
 }
 
-/* What comes behind them: barriers of stages, scratch, and staging, without
- * which stores go another way.  About so much. */
+/* About how many bytes of shared memory follow the tiles: mbarriers of stages,
+ * scratch and, if `staging`, the buffers of stores, which are optional. */
 static int64_t
 bytes_behind(const lives *x, bool staging)
 {
@@ -225,7 +228,7 @@ bytes_behind(const lives *x, bool staging)
     return n + most;
 }
 
-/* CTAs that an SM holds; 0: not one. */
+/* How many CTAs an SM holds at a time, 0 if they do not fit. */
 static double
 ctas_of(const lives *x, int64_t bytes)
 {
