@@ -234,7 +234,9 @@ static void
 tell_empty(axe_ctx *cx, const axe_simt_ring *r, const axe_ring_reader *to,
            axe_list *out)
 {
-    const char *who = to->by == AXE_SCOPE_WARPGROUP ? "warp group" : "warp";
+    const char *who = to->by == AXE_SCOPE_WARPGROUP ? "warp group"
+                      : to->by == AXE_SCOPE_THREAD  ? "thread"
+                                                    : "warp";
     const char *many = to->arrivals == 1 ? "" : "s";
     const char *too = to->engine ? " and of the engine" : "";
 

@@ -190,6 +190,19 @@ loads(const axe_simt_ring *r, const axe_schedule *s)
            (c ? !c->box : !reads_by(s));
 }
 
+/* Are its entities whole warps, or parts that together are?  Then the lanes of
+ * a warp come to the end of a stage together. */
+static bool
+has_whole_warps(const axe_planner *p, const axe_thread_group *c)
+{
+    int lanes = p->mc->simt->lanes;
+
+    for (; c->in; c = c->in)
+        if (c->first % lanes != 0 || c->n_entity * c->n_thread % lanes != 0)
+            return false;
+    return true;
+}
+
 /* Who reads a stage: as many threads as its atom takes together, and through
  * which engine. */
 static void
@@ -210,7 +223,8 @@ add_reader(axe_planner *p, axe_simt_ring *r, const axe_schedule *s)
     } else {
         to->by_threads = true;
         if (!wide)
-            to->by = AXE_SCOPE_WARP;
+            to->by = has_whole_warps(p, to->threads) ? AXE_SCOPE_WARP
+                                                     : AXE_SCOPE_THREAD;
     }
     if (*group && axe_ring_has_tile_in(r->ring, AXE_SPACE_SHARED) &&
         axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group, AXE_ARG_SHARED))
@@ -230,6 +244,26 @@ check_cluster(axe_planner *p, const axe_simt_ring *r)
              r->ring->name, r->cluster, n);
     axe_help(p->cx, "write `cluster (%d) cta ...`", r->cluster);
     return AXE_ESHAPE;
+}
+
+/* A thread that arrives by itself does so in its own CTA. */
+static axe_status
+check_readers(axe_planner *p, const axe_simt_ring *r)
+{
+    for (int i = 0; i < r->n_reader; i++) {
+        const axe_ring_reader *to = &r->reader[i];
+        if (r->way != AXE_RING_ROLES || to->by != AXE_SCOPE_THREAD ||
+            !to->by_threads || (r->cluster <= 1 && r->pair <= 1))
+            continue;
+        axe_fail(p->cx, to->threads->at->at, AXE_EUNSUPPORTED,
+                 "stages of %s are shared by the CTAs of a cluster; only whole "
+                 "warps may read them",
+                 r->ring->name);
+        axe_help(p->cx, "read them in a `warp` or `warpgroup` scope, or in all "
+                        "threads of one");
+        return AXE_EUNSUPPORTED;
+    }
+    return AXE_OK;
 }
 
 /* The contraction that is all that the consume does, by an engine that reads
@@ -309,7 +343,8 @@ count_reader(const axe_planner *p, const axe_simt_ring *r,
     if (r->way != AXE_RING_ROLES || (to->engine && !to->by_threads))
         return n;
     return n + (to->by == AXE_SCOPE_WARPGROUP ? copies
-                                              : (threads + lanes - 1) / lanes) *
+                : to->by == AXE_SCOPE_THREAD  ? threads
+                                              : threads / lanes) *
                    r->cluster * (r->filled_by ? r->pair : 1);
 }
 
@@ -364,6 +399,7 @@ plan_protocol(axe_planner *p, axe_simt_ring *r)
     r->owner = axe_threads_cta(r->producer);
     r->copies = r->way == AXE_RING_ROLES ? 1 : axe_threads_copies(r->producer);
     AXE_TRY(check_cluster(p, r));
+    AXE_TRY(check_readers(p, r));
     count_arrivals(p, r);
     plan_deferred(p, r);
     n = (r->n_stage * r->copies + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));

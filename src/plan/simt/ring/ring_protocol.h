@@ -15,7 +15,8 @@
  * A phase of `full` takes one arrival of the thread that hands boxes to the
  * engine, which also says how many bytes will come, and one of each other
  * thread that writes.  A phase of `empty` takes one of each warp group, or each
- * warp, that reads, of all CTAs whose boxes come to this one.  Several roles
+ * warp, that reads, of all CTAs whose boxes come to this one; or one of each
+ * thread, where some warp has lanes that do not read.  Several roles
  * may read a ring: each reads every stage, and counts stages by itself. */
 #ifndef AXE_PLAN_SIMT_RING_RING_PROTOCOL_H
 #define AXE_PLAN_SIMT_RING_RING_PROTOCOL_H

@@ -411,8 +411,9 @@ release(const axe_sync_where *w, axe_sync_item item)
     if (r->sums)
         AXE_TRY(push_sums(w, item, AXE_SYNC_BEFORE));
     item.to_leader = r->pair > 1 && r->sums;
-    item.by = to->by == AXE_SCOPE_WARPGROUP && !item.to_leader ? AXE_BY_FIRST
-                                                               : AXE_BY_LANE;
+    item.by = to->by == AXE_SCOPE_THREAD                         ? 0
+              : to->by == AXE_SCOPE_WARPGROUP && !item.to_leader ? AXE_BY_FIRST
+                                                                 : AXE_BY_LANE;
     item.what = AXE_SYNC_ROW;
     item.why = "all of the warp have read the stage";
     if (item.by == AXE_BY_LANE) {
