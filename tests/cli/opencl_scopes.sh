@@ -38,6 +38,21 @@ kernel by_lanes(in f32 X[M, 64], out f32 Y[M])
 }
 END
 
+cat >branch_sums.axe <<'END'
+// A sum over the threads of a CTA in a branch; rows end within a tile, and what
+// is written beyond one is found in rows that nothing else writes.
+kernel branch_sums<B = 32>(in f32 X[C, 16], in f32 F[O, C], inout f32 Y[O, Q])
+{
+    index c, s, q;
+
+    cta (j : Q by B) {
+        if (O > 2)
+            Y[1, j*B + q] = sum[c, s](X[c, s] * F[1, c] * f32(q));
+        Y[0, j*B + q] = sum[c, s](X[c, s] * F[0, c] * f32(q));
+    }
+}
+END
+
 # WHAT, machines as a pattern, FILE, ARGUMENTS; files of tests/ or made here.
 list='
 thread scopes;        *;           machines/linear_thread;    M=100
@@ -50,7 +65,7 @@ several scopes;       *;           machines/host_loops;       M=40 N=50 T=4
 global temporaries;   *;           sim/settle;                ARGS
 exchange in a warp;   *-sg32;      gate/lanes;                M=70
 products of f64;      *;           ../kernels/gemm;           --set T=f64 M=5 N=7 K=9
-sums in a branch;     opencl;      scopes/branch_sums;        O=4 Q=35 C=40'
+sums in a branch;     opencl;      branch_sums;               O=4 Q=35 C=40'
 
 while IFS=';' read -r what on file args; do
     file=${file// /}
@@ -59,7 +74,7 @@ while IFS=';' read -r what on file args; do
     path=$SRC/tests/$file.axe
     [ -r "$path" ] || path=$file.axe
     AXE_OPENCL_OPTIONS=-cl-opt-disable
-    [ "$file" != scopes/branch_sums ] || AXE_OPENCL_OPTIONS=
+    [ "$file" != branch_sums ] || AXE_OPENCL_OPTIONS=
     [ "${args// /}" != ARGS ] ||
         args=$(sed -n 's/^\/\/ on 80,90,100: *//p' "$path" | head -n 1)
     ran=
