@@ -51,6 +51,54 @@ bool                 axe_linear_surjective(const axe_linear *l);
 /* Which bits of all inputs, packed, change nothing that lower ones do not. */
 uint64_t axe_linear_free(const axe_linear *l);
 
+/* x to step * x, step a power of two. */
+axe_linear axe_linear_strided(int bits, int64_t step, const char *in,
+                              const char *out);
+/* b with l(b(y)) = y, the smallest; ESHAPE: l is not surjective. */
+AXE_CHECK axe_status axe_linear_pseudoinvert(axe_ctx *cx, const axe_linear *l,
+                                             axe_linear *out);
+/* c with a = b * c (left) or a = c * b, with a's dimensions; ESHAPE: there is
+ * none.  ENAME: b has a dimension that a has not. */
+AXE_CHECK axe_status axe_linear_divide(axe_ctx *cx, const axe_linear *a,
+                                       const axe_linear *b, bool left,
+                                       axe_linear *out);
+
+typedef struct axe_linear_names {
+    int                n;
+    const char *const *name;
+} axe_linear_names;
+
+/* Those inputs, the others 0, and those outputs, in l's order.  ENAME. */
+AXE_CHECK axe_status axe_linear_sublayout(axe_ctx *cx, const axe_linear *l,
+                                          axe_linear_names ins,
+                                          axe_linear_names outs,
+                                          axe_linear      *out);
+bool                 axe_linear_is_zero(const axe_linear *l);
+/* The inputs, or the outputs, in another order.  ENAME, EARG. */
+AXE_CHECK axe_status axe_linear_transpose_ins(axe_ctx *cx, const axe_linear *l,
+                                              axe_linear_names order,
+                                              axe_linear      *out);
+AXE_CHECK axe_status axe_linear_transpose_outs(axe_ctx *cx, const axe_linear *l,
+                                               axe_linear_names order,
+                                               axe_linear      *out);
+/* As many bits, cut into other dimensions; the first is the lowest.  ESHAPE. */
+AXE_CHECK axe_status axe_linear_reshape_ins(axe_ctx *cx, const axe_linear *l,
+                                            axe_linear_names names,
+                                            const int *bits, axe_linear *out);
+AXE_CHECK axe_status axe_linear_reshape_outs(axe_ctx *cx, const axe_linear *l,
+                                             axe_linear_names names,
+                                             const int *bits, axe_linear *out);
+/* a(x) ^ b(y); (a(x), b(x)).  ESHAPE: they do not share the other side. */
+AXE_CHECK axe_status axe_linear_concat_ins(axe_ctx *cx, const axe_linear *a,
+                                           const axe_linear *b,
+                                           axe_linear       *out);
+AXE_CHECK axe_status axe_linear_concat_outs(axe_ctx *cx, const axe_linear *a,
+                                            const axe_linear *b,
+                                            axe_linear       *out);
+/* Without the bits of an input that do nothing.  ENAME. */
+AXE_CHECK axe_status axe_linear_drop_zeros(axe_ctx *cx, const axe_linear *l,
+                                           const char *in, axe_linear *out);
+
 /* The layout of a tensor with dims as the outputs.  ESHAPE with the input, for
  * a basis of several bits, an element held by two bits, or by none. */
 AXE_CHECK axe_status axe_linear_to_axe(axe_ctx *cx, const axe_linear *l,

@@ -4,6 +4,7 @@
 
 #include "axe/convert.h"
 #include "convert/cute.h"
+#include "convert/linear.h"
 #include "layout/eval_int.h"
 
 /* clang-format off */
@@ -25,6 +26,15 @@ AXE_CHECK axe_status axe_job_text(axe_job *j, const char *key,
                                   const char **out);
 /* A tree of numbers, in the shapes of the leaves. */
 AXE_CHECK axe_status axe_job_tree(axe_job *j, const char *key, axe_cute *out);
+/* A linear layout: bases, {"bases": .., "outs"?: {"dim0": 4}}, {"identity1D":
+ * [n, in, out]} or {"zeros1D": ..}. */
+AXE_CHECK axe_status axe_job_linear(axe_job *j, const char *key,
+                                    axe_linear *out);
+/* {"dim0": 4, ..}: names and sizes, as bits. */
+AXE_CHECK axe_status axe_json_to_linear_dims(axe_ctx *cx, const axe_json *v,
+                                             const char       *what,
+                                             axe_linear_names *names,
+                                             int              *bits);
 /* Append {"shape":..,"stride":..}. */
 axe_status axe_job_reply_cute(axe_job *j, const axe_cute *l);
 /* Append a tree of the shapes, or of the strides. */

@@ -59,15 +59,65 @@ reply_linear(axe_job *j, const axe_linear *l)
     return AXE_OK;
 }
 
-/* {"identity1D": [n, in, out]}, {"zeros1D": ..}, {"bases": ..} or bases. */
+axe_status
+axe_json_to_linear_dims(axe_ctx *cx, const axe_json *v, const char *what,
+                        axe_linear_names *names, int *bits)
+{
+    const char **name;
+    int          n = 0;
+
+    if (!v || v->kind != AXE_JSON_OBJECT || v->n_child > AXE_LINEAR_DIMS)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "%s must be an object of names and sizes, at most 12",
+                        what);
+    name = axe_new_array(cx, const char *, v->n_child + 1);
+    for (const axe_json *c = v->child; c; c = c->next, n++) {
+        int64_t size = c->kind == AXE_JSON_INT ? c->integer : 0;
+
+        if (size < 1 || (size & (size - 1)) || size >> 60)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "%s: the size of '%s' must be a power of two below "
+                            "2^60",
+                            what, c->key);
+        name[n] = c->key;
+        for (bits[n] = 0; (int64_t)1 << bits[n] < size; bits[n]++)
+            ;
+    }
+    *names = (axe_linear_names){n, name};
+    return AXE_OK;
+}
+
+/* Bases, and outputs with other names and sizes than the bases tell. */
+static axe_status
+with_outs(axe_ctx *cx, const axe_json *bases, const axe_json *outs,
+          axe_linear *out)
+{
+    axe_linear_names names;
+    int              bits[AXE_LINEAR_DIMS];
+    int64_t          extent[AXE_LINEAR_DIMS];
+
+    AXE_TRY(axe_json_to_linear_dims(cx, outs, "outs", &names, bits));
+    for (int k = 0; k < names.n; k++)
+        extent[k] = (int64_t)1 << bits[k];
+    AXE_TRY(axe_linear_read(cx, bases, (axe_shape){names.n, extent}, out));
+    for (int k = 0; k < names.n; k++)
+        out->out[k] = names.name[k];
+    return AXE_OK;
+}
+
+/* {"identity1D": [n, in, out]}, {"zeros1D": ..}, {"bases": .., "outs"?} or
+ * bases. */
 static axe_status
 to_linear(axe_job *j, const axe_json *v, axe_linear *out)
 {
     const axe_json *one = axe_json_get(v, "identity1D");
     const axe_json *made = one ? one : axe_json_get(v, "zeros1D");
     const axe_json *bases = axe_json_get(v, "bases");
+    const axe_json *outs = bases ? axe_json_get(v, "outs") : NULL;
     int             n = 0;
 
+    if (outs)
+        return with_outs(j->cx, bases, outs, out);
     if (!made)
         return axe_linear_read(j->cx, bases ? bases : v, (axe_shape){0, NULL},
                                out);
@@ -86,6 +136,12 @@ to_linear(axe_job *j, const axe_json *v, axe_linear *out)
     *out = (one ? axe_linear_identity : axe_linear_zeros)(
         n, made->child->next->text, made->child->next->next->text);
     return AXE_OK;
+}
+
+axe_status
+axe_job_linear(axe_job *j, const char *key, axe_linear *out)
+{
+    return to_linear(j, axe_json_get(j->in, key), out);
 }
 
 static axe_status

@@ -181,6 +181,8 @@ def against_triton(ev, n):
     make = lambda b, outs: LinearLayout.from_bases(
         list(b.items()), [f"dim{k}" for k in range(len(outs))], [1 << o for o in outs], False
     )
+    sized = lambda b, outs: {"bases": b, "outs": {f"dim{k}": 1 << o for k, o in enumerate(outs)}}
+    inverted = lambda l: l.pseudoinvert() if l.is_surjective else None
     as_dict = lambda l: {k: [list(v) for v in b] for k, b in l.bases}
     for _ in range(n):
         outs = [rng.randint(0, 3) for _ in range(rng.randint(1, 3))]
@@ -192,6 +194,7 @@ def against_triton(ev, n):
         for op, args, peer in (
             ("invertAndCompose", {"this": a, "outer": b}, lambda: la.invert_and_compose(lb)),
             ("multiply", {"a": a, "b": c}, lambda: la * lc),
+            ("pseudoinvert", {"a": sized(a, outs)}, lambda: inverted(la)),
         ):
             mine = (ev.ask(op, args) or {}).get("bases")
             try:
