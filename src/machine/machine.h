@@ -30,10 +30,10 @@ typedef enum axe_sync_kind {
     AXE_SYNC_NONE,
     AXE_SYNC_BARRIER, /* [id, n] n threads have come here; id: a named barrier;
                          of the atom's whole scope without operands */
-    AXE_SYNC_BEGIN,  /* as BARRIER, but of what came before only INITs are seen,
-                        and only if INITED */
-    AXE_SYNC_COME,   /* [id, n] the first half of BARRIER: arrive only */
-    AXE_SYNC_INIT,   /* [bar, n] an mbarrier that waits for n arrivals */
+    AXE_SYNC_BEGIN, /* as BARRIER, but of what came before only INITs are seen,
+                       and only if INITED */
+    AXE_SYNC_HALF,  /* [id, n] the first half of BARRIER: arrive, do not wait */
+    AXE_SYNC_INIT,  /* [bar, n] an mbarrier that waits for n arrivals */
     AXE_SYNC_EXPECT, /* [bar, bytes] arrive, and wait for so many more bytes */
     AXE_SYNC_ARRIVE, /* [bar], [bar, cta] here, or in another CTA */
     AXE_SYNC_WAIT,   /* [bar, parity] the phase of that parity is over */

@@ -394,7 +394,7 @@ axe_sim_barrier(sim *s, sim_warp *w, sim_call *c)
     uint32_t      epoch = w->clock.vc[w->agent];
 
     if (kind == AXE_SYNC_BARRIER || kind == AXE_SYNC_BEGIN ||
-        kind == AXE_SYNC_COME) {
+        kind == AXE_SYNC_HALF) {
         sync_threads(s, w, c);
         return;
     }

@@ -395,7 +395,7 @@ sync(sim *s, sim_warp *w, sim_call *c)
         return;
     case AXE_SYNC_BARRIER:
     case AXE_SYNC_BEGIN:
-    case AXE_SYNC_COME:
+    case AXE_SYNC_HALF:
     case AXE_SYNC_INIT:
     case AXE_SYNC_EXPECT:
     case AXE_SYNC_WAIT:

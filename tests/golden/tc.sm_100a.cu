@@ -98,7 +98,7 @@ tc_before()
 }
 
 __device__ __forceinline__ void
-meet_cta()
+barrier_cta()
 {
     asm volatile("bar.sync 0;" ::: "memory");
 }
@@ -204,7 +204,7 @@ st_global_b128(void *d, const float *a)
 }
 
 __device__ __forceinline__ void
-meet_warp()
+barrier_warp()
 {
     asm volatile("bar.warp.sync -1;" ::: "memory");
 }
@@ -265,7 +265,7 @@ test(const __grid_constant__ tensor_map map0,
         mbarrier_inited();
     }
     tc_before();
-    meet_cta();
+    barrier_cta();
     tc_after();
     ld_shared_b32(r_base, b_word);
     if (warp * 32 + lane == 128) {
@@ -343,13 +343,13 @@ test(const __grid_constant__ tensor_map map0,
             st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 28,
                            r_out + 28);
             tc_before();
-            meet_warp();
+            barrier_warp();
             if (lane == 0)
                 mbarrier_arrive(b_taken + (v_i & 1) * 8);
         }
     }
     tc_before();
-    meet_cta();
+    barrier_cta();
     tc_after();
     if (warp == 0) {
         tc_free_64(r_base[0]);

@@ -66,7 +66,7 @@ __device__ __forceinline__ u64 describe(u32 a, u64 how)
 }
 
 __device__ __forceinline__ void
-meet_cluster()
+barrier_cluster()
 {
     asm volatile("bar.warp.sync -1; barrier.cluster.arrive.aligned; "
                  "barrier.cluster.wait.aligned;" ::: "memory");
@@ -206,7 +206,7 @@ st_global_b128(void *d, const float *a)
 }
 
 __device__ __forceinline__ void
-meet_warp()
+barrier_warp()
 {
     asm volatile("bar.warp.sync -1;" ::: "memory");
 }
@@ -251,7 +251,7 @@ test(const __grid_constant__ tensor_map map0,
     const int lane = (int)threadIdx.x & 31;
     u32 r_base[1];
     float r_out[32];
-    meet_cluster();
+    barrier_cluster();
     if (warp == 0) {
         tc_pair_alloc_64(b_word);
     }
@@ -269,7 +269,7 @@ test(const __grid_constant__ tensor_map map0,
         mbarrier_inited();
     }
     tc_before();
-    meet_cluster();
+    barrier_cluster();
     tc_after();
     ld_shared_b32(r_base, b_word);
     if (warp * 32 + lane == 128) {
@@ -347,13 +347,13 @@ test(const __grid_constant__ tensor_map map0,
             st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 28,
                            r_out + 28);
             tc_before();
-            meet_warp();
+            barrier_warp();
             if (lane == 0)
                 mbarrier_arrive_cluster(b_taken + (v_i & 1) * 8, 0);
         }
     }
     tc_before();
-    meet_cluster();
+    barrier_cluster();
     tc_after();
     if (warp == 0) {
         tc_pair_free_64(r_base[0]);

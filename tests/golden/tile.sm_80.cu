@@ -36,7 +36,7 @@ cp_drain_0()
 }
 
 __device__ __forceinline__ void
-meet_warp()
+barrier_warp()
 {
     asm volatile("bar.warp.sync -1;" ::: "memory");
 }
@@ -111,7 +111,7 @@ tile(const u16 *t_A, const u16 *t_B, float *t_C, i64 n_K)
         }
         cp_commit();
         cp_drain_0();
-        meet_warp();
+        barrier_warp();
         #pragma unroll
         for (int v_kk = 0; v_kk < 4; v_kk++) {
             ldmatrix_x4(r_fa,
@@ -120,7 +120,7 @@ tile(const u16 *t_A, const u16 *t_B, float *t_C, i64 n_K)
                         b_b + (swizzle<3, 4, 3>((lane & 7) * 128 + ((lane >> 3) & 1) * 16) ^ (v_kk * 32)));
             mma_m16n8k16_f32_f16(r_acc, r_fa, r_fb);
         }
-        meet_warp();
+        barrier_warp();
     }
     #pragma unroll
     for (int v_h = 0; v_h < 2; v_h++) {

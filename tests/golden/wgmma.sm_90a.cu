@@ -80,7 +80,7 @@ map_prefetch(const tensor_map *d)
 }
 
 __device__ __forceinline__ void
-meet_cluster()
+barrier_cluster()
 {
     asm volatile("bar.warp.sync -1; barrier.cluster.arrive.aligned; "
                  "barrier.cluster.wait.aligned;" ::: "memory");
@@ -213,7 +213,7 @@ bulk_fence()
 }
 
 __device__ __forceinline__ void
-meet(int d, int a)
+bar_sync(int d, int a)
 {
     asm volatile("bar.sync %0, %1;"
                  :
@@ -273,7 +273,7 @@ gemm(const __grid_constant__ tensor_map map0,
         mbarrier_inited();
         map_prefetch(&map0);
     }
-    meet_cluster();
+    barrier_cluster();
     int v_stage = 0;
     int v_phase = 0;
     if (warp < 4) {
@@ -330,12 +330,12 @@ gemm(const __grid_constant__ tensor_map map0,
                         r_out + v_j * 4);
         }
         bulk_fence();
-        meet(1, 128);
+        bar_sync(1, 128);
         if ((warp & 3) * 32 + lane == 0) {
             tma_store_2(&map2, 0, (i64)block * 64, b_stage);
             bulk_commit();
             bulk_drain_0();
         }
     }
-    meet_cluster();
+    barrier_cluster();
 }

@@ -192,7 +192,7 @@ leave(maker *m, const axe_tensor *to, const axe_tensor *reg, int n)
 static inline void
 meet(maker *m)
 {
-    (void)atom(m, "meet.cta", 0, 0, NULL);
+    (void)atom(m, "barrier.cta", 0, 0, NULL);
 }
 
 /* Where an item's, or a warp's, part of memory begins. */

@@ -90,8 +90,8 @@ static const axe_atom parts128_atom[] = {
     PARTS128_PRODUCT(f32, f32),
     PARTS128_PRODUCT(f32, f16),
     PARTS128_PRODUCT(i32, i32),
-    WAVE64_SYNC("meet.wave", WARP, 1, NONE, NONE),
-    WAVE64_SYNC("meet.cta", CTA, 20, NONE, NONE),
+    WAVE64_SYNC("barrier.wave", WARP, 1, NONE, NONE),
+    WAVE64_SYNC("barrier.cta", CTA, 20, NONE, NONE),
 };
 
 static const axe_machine parts128 = {

@@ -55,7 +55,7 @@ make_transpose(maker *m, axe_ctx *cx, int pitch)
         }
         end(m);
         if (turn == 0)
-            atom(m, "meet.cta", 0, 0, NULL);
+            atom(m, "barrier.cta", 0, 0, NULL);
     }
     return made(m);
 }
@@ -91,14 +91,14 @@ make_double_buffer(maker *m, axe_ctx *cx, int64_t rows)
     end(m);
     atom(m, "cp.commit", 0, 0, NULL);
     atom(m, "cp.drain", 0, 1, (axe_arg[]){integer(num(m, 1))});
-    atom(m, "meet.cta", 0, 0, NULL);
+    atom(m, "barrier.cta", 0, 0, NULL);
     atom(m, "ld.shared.b32", 0, 2,
          (axe_arg[]){
              at(r, num(m, 0)),
              at(t, add(m, mul(m, rem(m, var(m, i), 2), 128), thread(m)))});
     calc(m, sum, num(m, 0),
          add(m, element(m, sum, num(m, 0)), element(m, r, num(m, 0))));
-    atom(m, "meet.cta", 0, 0, NULL);
+    atom(m, "barrier.cta", 0, 0, NULL);
     end(m);
     atom(m, "st.global.b32", 0, 2,
          (axe_arg[]){at(y, thread(m)), at(sum, num(m, 0))});
@@ -129,7 +129,7 @@ gemm_inits(maker *m, const gemm_spec *g, const axe_tensor *full,
     atom(m, "mbarrier.inited", 0, 0, NULL);
     end(m);
     end(m);
-    atom(m, g->cluster > 1 ? "meet.cluster" : "meet.cta", 0, 0, NULL);
+    atom(m, g->cluster > 1 ? "barrier.cluster" : "barrier.cta", 0, 0, NULL);
 }
 
 static inline void
@@ -235,7 +235,7 @@ gemm_end(maker *m, const gemm_spec *g, const axe_tensor *acc,
         if (part >= 2) {
             l = atom(m, "bulk.read", 0, 1, (axe_arg[]){integer(num(m, 1))});
             l->pred = is(m, me, 0);
-            atom(m, "meet", 0, 2,
+            atom(m, "bar.sync", 0, 2,
                  (axe_arg[]){integer(add(m, wg, num(m, 1))),
                              integer(num(m, 128))});
         }
@@ -250,7 +250,7 @@ gemm_end(maker *m, const gemm_spec *g, const axe_tensor *acc,
                                                mul(m, quot(m, lane, 16), 8)))),
                              at(half, num(m, i * 8))});
         atom(m, "bulk.fence", 0, 1, (axe_arg[]){at(stage, num(m, 0))});
-        atom(m, "meet", 0, 2,
+        atom(m, "bar.sync", 0, 2,
              (axe_arg[]){integer(add(m, wg, num(m, 1))), integer(num(m, 128))});
         l = atom(m, "tma.store", 2, 2,
                  (axe_arg[]){box(m, 2, add(m, col, num(m, part * 64)),
@@ -299,7 +299,7 @@ make_gemm(maker *m, axe_ctx *cx, const gemm_spec *g)
     gemm_end(m, g, acc, half, stage, wg, row, col);
     end(m);
     if (g->cluster > 1)
-        atom(m, "meet.cluster", 0, 0, NULL);
+        atom(m, "barrier.cluster", 0, 0, NULL);
     return made(m);
 }
 

@@ -25,7 +25,7 @@ static inline void
 tc_barrier(maker *m, const tc_spec *t)
 {
     atom(m, "tc.before", 0, 0, NULL);
-    atom(m, t->ctas > 1 ? "meet.cluster" : "meet.cta", 0, 0, NULL);
+    atom(m, t->ctas > 1 ? "barrier.cluster" : "barrier.cta", 0, 0, NULL);
     atom(m, "tc.after", 0, 0, NULL);
 }
 
@@ -33,7 +33,7 @@ static inline void
 tc_begin(maker *m, const tc_spec *t, const tc_grid *g)
 {
     if (t->ctas > 1)
-        atom(m, "meet.cluster", 0, 0, NULL);
+        atom(m, "barrier.cluster", 0, 0, NULL);
     begin_if(m, is(m, id(m, AXE_ID_WARP), 0));
     atom(m, t->ctas > 1 ? "tc.pair.alloc" : "tc.alloc", 0, 2,
          (axe_arg[]){at(g->word, num(m, 0)), integer(num(m, 2 * t->bn))});
@@ -190,7 +190,7 @@ tc_store(maker *m, const tc_spec *t, const tc_grid *g)
                              at(g->out, num(m, r))});
     }
     atom(m, "tc.before", 0, 0, NULL);
-    atom(m, "meet.warp", 0, 0, NULL);
+    atom(m, "barrier.warp", 0, 0, NULL);
     axe_lir *l =
         atom(m, t->ctas > 1 ? "mbarrier.arrive.cluster" : "mbarrier.arrive", 0,
              t->ctas, (axe_arg[]){at(g->taken, s), integer(num(m, 0))});

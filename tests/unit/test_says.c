@@ -52,10 +52,10 @@ static const struct {
      "k", "cpu-avx2", AXE_STAGE_PLAN, "n < 6 by 2\n", "n < 6 by 4\n", NULL},
     /* places that begin far beyond 0 are each thread's own */
     {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; global f32 T[3000]; cta (i : M by 256) { T[i*256 + m + 1000] = 2*X[i*256 + m]; Y[i*256 + m] = T[i*256 + m + 1000] + 1; } }",
-     "k", "sm_80", AXE_STAGE_C, "t_T + ", "meet_cta", NULL},
+     "k", "sm_80", AXE_STAGE_C, "t_T + ", "barrier_cta", NULL},
     /* a CTA of a cluster keeps no rows */
     {NULL, "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n; cluster (2) cta (i : M by 8) { reg f32 top[8]; top[m] = max[n](X[i*8 + m, n]); Y[i*8 + m, n] = X[i*8 + m, n] - top[m]; } }",
-     "k", "sm_90a", AXE_STAGE_C, "cluster_dims", "meet_cta", NULL},
+     "k", "sm_90a", AXE_STAGE_C, "cluster_dims", "barrier_cta", NULL},
     /* an index of one value, of what an atom does, is among its dimensions */
     {NULL, "kernel k(in f32 A[M, K], in f32 B[K, 64], out f32 Y[M, 64]) { index n, r; const V = 8; cta (i : M) for (j : 64 by V) { reg f32 acc[1, V] = 0; for (k : K) { reg f32 a[1]; reg f32 b[V]; atom sload (a[0], A[i, k]); atom vload (b[n], B[k, j*V + n]); atom vfma (acc[r, n], a[r], b[n]); } atom vstore (Y[i, j*V + n], acc[0, n]); } }",
      "k", "cpu-avx2", AXE_STAGE_PLAN, "3 of 3 maps into tiles equal", NULL, NULL},
@@ -69,7 +69,7 @@ static const struct {
      "k", "cpu-avx2", AXE_STAGE_PLAN, "the value is computed, not moved", NULL, NULL},
     /* a part of a loop's variable is none of the scope's */
     {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; global f32 T[3000, 2, 256]; cta (i : M by 256) { for (u : 4) { T[i, u/2, m] = 2*X[i*256 + m]; Y[i*256 + m] = T[i, u/2, m] + 1; } } }",
-     "k", "sm_80", AXE_STAGE_C, "t_T + ", "meet_cta", NULL},
+     "k", "sm_80", AXE_STAGE_C, "t_T + ", "barrier_cta", NULL},
     /* rows of A are prefetched ahead of those in use where L1 has room for both */
     {"gemm", NULL, "gemm", "cpu-avx2", AXE_STAGE_C, "s3$a$room ? 6 : 0)", NULL, NULL},
     /* columns of tensor memory are asked for when the launch before has given its own back */

@@ -145,9 +145,9 @@ static const axe_atom wave64_atom[] = {
      .space = {AXE_ARG_REG, AXE_ARG_REG, AXE_ARG_REG}, .fold = AXE_FOLD_SUM},
     WAVE64_FMA(f32),
     WAVE64_FMA(i32),
-    WAVE64_SYNC("meet.wave", WARP, 1, NONE, NONE),
-    WAVE64_SYNC("meet.some", WARP, 20, INT, INT),
-    WAVE64_SYNC("meet.cta", CTA, 20, NONE, NONE),
+    WAVE64_SYNC("barrier.wave", WARP, 1, NONE, NONE),
+    WAVE64_SYNC("barrier.some", WARP, 20, INT, INT),
+    WAVE64_SYNC("barrier.cta", CTA, 20, NONE, NONE),
 };
 
 static const axe_compute_row wave64_type[] = {

@@ -67,7 +67,7 @@ static const row rows[] = {
      {13, 301}, "shfl.bfly.b32", "ld.shared.b32", 13 * 4, 0},
     {"one row by all", "kernel k(in f32 X[M, N], out f32 Y[M]) { index n;"
      "cta (i : M) Y[i] = max[n](X[i, n]); }",
-     {5, 2300}, "shfl.bfly.b32 ld.shared.b32 meet.cta", "", 20, 0},
+     {5, 2300}, "shfl.bfly.b32 ld.shared.b32 barrier.cta", "", 20, 0},
     {"products of i64", "kernel k(in i64 X[M, 70], out i64 Y[M]) { index n;"
      "cta (i : M) Y[i] = prod[n](X[i, n]); }",
      {5}, "shfl.bfly.b64", "", 40, 0},
@@ -80,13 +80,13 @@ static const row rows[] = {
     /* Running sums: in a thread, over lanes, over warps, in iterations of all that;
      * of elements that lie in memory; of those that a product leaves. */
     {"running sums of rows", RUNNING("f32", "reg", "+", "0", 16, 256),
-     {21, 700}, "shfl.bfly.b32 ld.global.b128", "ld.shared meet", 21 * 2800, 0},
+     {21, 700}, "shfl.bfly.b32 ld.global.b128", "ld.shared barrier", 21 * 2800, 0},
     {"of a row by all", RUNNING("f32", "reg", "+", "0", 1, 4096), {3, 5001},
-     "shfl.bfly.b32 ld.shared.b32 meet.cta", "", 3 * 20004, 0},
+     "shfl.bfly.b32 ld.shared.b32 barrier.cta", "", 3 * 20004, 0},
     {"of integers", RUNNING("i64", "reg", "+", "0", 2, 512), {3, 601},
      "shfl.bfly.b64", "", 3 * 4808, 256},
     {"running extremes", RUNNING("f32", "shared", "max", "-inf", 16, 64),
-     {17, 100}, "shfl.bfly.b32 ld.shared.b32 meet.cta", "", 17 * 400, 256},
+     {17, 100}, "shfl.bfly.b32 ld.shared.b32 barrier.cta", "", 17 * 400, 256},
     {"in one thread", RUNNING("f32", "reg", "+", "0", 256, 4), {300, 12},
      "ld.global.b128", "shfl.bfly", 300 * 48, 0},
     {"of a product's columns", "kernel k(in f16 A[64, 64], in f16 B[64, 64],"
@@ -126,7 +126,7 @@ static const row rows[] = {
      "reg f32 y[32, 32] : (32, 32) : (1@reg, 1@lane);"
      "x[m, n] = X[i*32 + m, n]; y[m, n] = x[m, n] + 1;"
      "Y[n, i*32 + m] = y[m, n]; } }",
-     {70}, "st.shared.b128 ld.shared meet.cta", "", 32 * 280, 0},
+     {70}, "st.shared.b128 ld.shared barrier.cta", "", 32 * 280, 0},
     /* Turned tiles, whatever lies between. */
     {"turned", "kernel k(in f32 X[M, N], out f32 Y[N, M]) { index m, n;"
      "cta (i : M by 64, j : N by 64) { shared f32 t[64, 64];"
@@ -140,7 +140,7 @@ static const row rows[] = {
     {"turned by itself", "kernel k(in f32 X[M, N], in f32 Z[N, M], out f32 Y[N,"
      " M]) { index m, n; cta (i : M by 64, j : N by 64) Y[j*64 + n, i*64 + m] ="
      " X[i*64 + m, j*64 + n] * 2 + Z[j*64 + n, i*64 + m]; }",
-     {68, 132}, "cp.async.b128 meet ld.shared.b128 st.global.b128", "b32",
+     {68, 132}, "cp.async.b128 barrier ld.shared.b128 st.global.b128", "b32",
      68 * 132 * 4, 0},
     {"turned by itself, odd", "kernel k(in f16 X[A, M, N], out f16 Y[N, M, A])"
      "{ index m, n; cta (a : A, i : M by 64, j : N by 64) "
@@ -195,15 +195,15 @@ static const row rows[] = {
     {"each thread", "kernel k(in f32 X[N], out f32 Y[N]) { cta (i : N by 128)"
      "thread (t : 0..128) { f32 s = 0; for (k : 4) s = s + X[i*128 + t];"
      "if (t > 3) Y[i*128 + t] = s; else Y[i*128 + t] = -s; } }",
-     {300}, "ld.global.b32", "meet", 1200, 0},
+     {300}, "ld.global.b32", "barrier", 1200, 0},
     {"each warp", "kernel k(in f32 X[M, 64], out f32 Y[M]) { index n;"
      "cta (i : M by 4) warp (w : 0..4) { shared f32 x[64]; f32 s;"
      "x[n] = X[i*4 + w, n]; s = sum[n](x[n]); Y[i*4 + w] = s; } }",
-     {9}, "meet.warp ld.shared", "meet.cta", 36, 0},
+     {9}, "barrier.warp ld.shared", "barrier.cta", 36, 0},
     {"two warpgroups", "kernel k(in f32 X[M, 512], out f32 Y[M]) { index n;"
      "cta (i : M by 2) warpgroup (w : 0..2) { f32 s;"
      "s = sum[n](X[i*2 + w, n]); Y[i*2 + w] = s; } }",
-     {5}, "meet ld.shared.b32", "meet.cta", 20, 0},
+     {5}, "bar.sync ld.shared.b32", "barrier.cta", 20, 0},
     {"while", "kernel k(in f32 X[N], out f32 Y[N]) { index n;"
      "cta (i : N by 256) { f32 e; reg f32 x[256]; x[n] = X[i*256 + n];"
      "e = max[n](x[n]); while (e > 1) { x[n] = x[n] / 2; e = max[n](x[n]); }"

@@ -101,7 +101,7 @@ test_mma(void **state)
     }
     invoke(m, "cp.commit", 0, 0, NULL, NULL);
     ATOM(m, "cp.drain", 0, number(num(m, 0)));
-    invoke(m, "meet.warp", 0, 0, NULL, NULL);
+    invoke(m, "barrier.warp", 0, 0, NULL, NULL);
     kk = loop(m, "kk", num(m, 4), true);
     ATOM(m, "ldmatrix.x4", 8, reg(fa, num(m, 0)),
          shared(sa, add(m, mul(m, rem_of(m, lane, 16), 64),
@@ -113,7 +113,7 @@ test_mma(void **state)
     ATOM(m, "mma.m16n8k16.f32.f16", 0, reg(acc, num(m, 0)), reg(fa, num(m, 0)),
          reg(fb, num(m, 0)));
     m->at = turn;
-    invoke(m, "meet.warp", 0, 0, NULL, NULL);
+    invoke(m, "barrier.warp", 0, 0, NULL, NULL);
     m->at = body;
     v = loop(m, "h", num(m, 2), true);
     ATOM(m, "st.global.b64", 2,
@@ -171,7 +171,7 @@ test_wgmma(void **state)
     invoke(m, "mbarrier.inited", 0, 0, NULL, NULL);
     ATOM(m, "map.prefetch", 0, {.space = AXE_ARG_MAP, .map = 0});
     m->at = body;
-    invoke(m, "meet.cluster", 0, 0, NULL, NULL);
+    invoke(m, "barrier.cluster", 0, 0, NULL, NULL);
     emit(m, AXE_LIR_COUNT)->var = stage;
     emit(m, AXE_LIR_COUNT)->var = phase;
     st = var(m, stage);
@@ -250,7 +250,7 @@ test_wgmma(void **state)
          reg(out, mul(m, v, 8)));
     m->at = role;
     invoke(m, "bulk.fence", 0, 0, NULL, NULL);
-    ATOM(m, "meet", 0, number(num(m, 1)), number(num(m, 128)));
+    ATOM(m, "bar.sync", 0, number(num(m, 1)), number(num(m, 128)));
     l = emit(m, AXE_LIR_IF);
     l->value = op(m, AXE_OP_eq, tid, num(m, 0));
     m->at = &l->body;
@@ -261,7 +261,7 @@ test_wgmma(void **state)
     invoke(m, "bulk.commit", 0, 0, NULL, NULL);
     ATOM(m, "bulk.drain", 0, number(num(m, 0)));
     m->at = body;
-    invoke(m, "meet.cluster", 0, 0, NULL, NULL);
+    invoke(m, "barrier.cluster", 0, 0, NULL, NULL);
     compare(cx, grid_done(m), "wgmma.sm_90a");
     axe_ctx_free(cx);
 }

@@ -14,7 +14,7 @@ static const struct {
     row         row;
 } kernels[] = {
     {"elementwise", ALL, {"add", "", {33, 136}, "load.global", "", 0, -1}},
-    {"transpose", ALL, {"transpose", "", {70, 45}, "meet.cta", "", 0, -1}},
+    {"transpose", ALL, {"transpose", "", {70, 45}, "barrier.cta", "", 0, -1}},
     {"permute", ALL, {"permute_acb", "", {5, 9, 40}, "load", "", 0, -1}},
     {"reduce", ALL, {"col_sum", "", {70, 136}, "load", "shuffle", 0, -1}},
     {"reduce", GROUPS, {"row_sum", "", {9, 600}, "reduce.add.f32", "", 0, -1}},
@@ -29,7 +29,9 @@ static const struct {
      {"layernorm", "", {5, 264}, "reduce", "shuffle", 0, -1}},
     {"scan", GROUPS, {"scan", "", {5, 300}, "shuffle", "", 0, -1}},
     {"gemm_nn", ALL, {"gemm_nn", "", {70, 50, 45}, "mad.f32", "", 0, -1}},
-    {"gemm", MORE, {"gemm", "", {70, 50, 45}, "mad.f32 meet.cta", "", 0, -1}},
+    {"gemm",
+     MORE,
+     {"gemm", "", {70, 50, 45}, "mad.f32 barrier.cta", "", 0, -1}},
 };
 
 static bool
@@ -54,7 +56,7 @@ test_kernels(void **state)
             row                r = kernels[i].row;
             if (kernels[i].on == GROUPS && !has_groups(mc)) {
                 r.never = r.atoms;
-                r.atoms = "meet.cta";
+                r.atoms = "barrier.cta";
             }
             if (kernels[i].on == MORE)
                 mc = with_local(cx, mc, 256 * 1024);

@@ -68,7 +68,7 @@ static const row rows[] = {
      "a[k, m] = A[t*128 + k, i*128 + m]; b[k, n] = B[t*128 + k, j*64 + n];"
      "c[m, n] += a[k, m] * b[k, n]; }"
      "C[i*128 + m, j*64 + n] = c[m, n]; } }",
-     {130, 100, 70}, "product.f32 meet.cta", "load.part", 100 * 70 * 4, 0},
+     {130, 100, 70}, "product.f32 barrier.cta", "load.part", 100 * 70 * 4, 0},
     {"product of f16", "kernel k(in f16 A[K, M], in f16 B[K, N], out f32 C[M, N])"
      "{ index m, n, k; cta (i : M by 128, j : N by 64) {"
      "reg f32 c[128, 64] = 0; for (t : K by 128) {"
@@ -76,7 +76,7 @@ static const row rows[] = {
      "a[k, m] = A[t*128 + k, i*128 + m]; b[k, n] = B[t*128 + k, j*64 + n];"
      "c[m, n] += a[k, m] * b[k, n]; }"
      "C[i*128 + m, j*64 + n] = c[m, n]; } }",
-     {130, 100, 70}, "product.f16 meet.cta", "load.part", 100 * 70 * 4, 0},
+     {130, 100, 70}, "product.f16 barrier.cta", "load.part", 100 * 70 * 4, 0},
     {"product of i32", "kernel k(in i32 A[K, M], in i32 B[K, N], out i32 C[M, N])"
      "{ index m, n, k; cta (i : M by 128, j : N by 64) {"
      "reg i32 c[128, 64] = 0; for (t : K by 128) {"
@@ -84,7 +84,7 @@ static const row rows[] = {
      "a[k, m] = A[t*128 + k, i*128 + m]; b[k, n] = B[t*128 + k, j*64 + n];"
      "c[m, n] += a[k, m] * b[k, n]; }"
      "C[i*128 + m, j*64 + n] = c[m, n]; } }",
-     {100, 100, 60}, "product.i32 meet.cta", "load.part", 100 * 60 * 4, 0},
+     {100, 100, 60}, "product.i32 barrier.cta", "load.part", 100 * 60 * 4, 0},
     {"product in a ring", "kernel k(in f32 A[K, M], in f32 B[K, N],"
      "out f32 C[M, N]) { index m, n, k; cta (i : M by 128, j : N by 32)"
      "threads 128 { reg f32 c[128, 32] = 0; pipeline p[2] {"
@@ -93,7 +93,7 @@ static const row rows[] = {
      "p.b[k, n] = B[t*128 + k, j*32 + n]; }"
      "consume p c[m, n] += p.a[k, m] * p.b[k, n]; }"
      "C[i*128 + m, j*32 + n] = c[m, n]; } }",
-     {300, 100, 40}, "product.f32 meet.cta", "load.part", 100 * 40 * 4, 0},
+     {300, 100, 40}, "product.f32 barrier.cta", "load.part", 100 * 40 * 4, 0},
     {"in loops", "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;"
      "cta (i : M by 128) { shared f32 a[128, 64];"
      "for (j : N by 64) { a[m, n] = X[i*128 + m, j*64 + n];"

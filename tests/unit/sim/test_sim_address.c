@@ -25,13 +25,13 @@ make_grid(void)
     u = add(&m, mul(&m, rem(&m, lane(), 8), 4), u);
     move("st.shared.b128", at(tile, u), at(reg, n(0)));
     end(&m);
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     warp = mul(&m, warp, 512);
     move("st.shared.b32", at(tile, add(&m, add(&m, four, n(4)), warp)),
          at(reg, n(0)));
     move("st.shared.b32", at(tile, add(&m, add(&m, four, n(2)), warp)),
          at(reg, n(0)));
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     four = add(&m, mul(&m, rem(&m, lane(), 8), 4), quot(&m, lane(), 8));
     four = add(&m, four, n(32 * 5));
     move("st.shared.b32",
@@ -40,7 +40,7 @@ make_grid(void)
     move("st.shared.b32",
          at(flat, add(&m, lane(), mul(&m, id(&m, AXE_ID_WARP), 32))),
          at(reg, n(0)));
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     warp = add(&m, mul(&m, id(&m, AXE_ID_WARP), 256),
                mul(&m, quot(&m, lane(), 8), 32));
     four = add(&m, rem(&m, lane(), 2), rem(&m, quot(&m, lane(), 2), 2));

@@ -97,7 +97,7 @@ test_endless(void **state)
     (void)one_cta("sm_80", 32, 1, 1, &px, &py);
     l = emit(&m, AXE_LIR_FOREVER);
     m.open[m.n_open++] = &l->body;
-    atom(&m, "meet.warp", 0, 0, NULL);
+    atom(&m, "barrier.warp", 0, 0, NULL);
     end(&m);
     with.max_step = 10000;
     run_wrong(AXE_SIM_DEADLOCK, "do not end within");
@@ -251,12 +251,12 @@ matrices(const char *load, bool across)
     row = mul(&m, lane(), 8);
     move("ld.global.b128", at(wide, n(0)), at(px, row));
     move("st.shared.b128", at(tile, row), at(wide, n(0)));
-    atom(&m, "meet.warp", 0, 0, NULL);
+    atom(&m, "barrier.warp", 0, 0, NULL);
     row = add(&m, mul(&m, rem(&m, lane(), 16), 16),
               mul(&m, quot(&m, lane(), 16), 8));
     move(load, at(frag, n(0)), at(tile, row));
     move("stmatrix.x4", at(tile, add(&m, row, n(256))), at(frag, n(0)));
-    atom(&m, "meet.warp", 0, 0, NULL);
+    atom(&m, "barrier.warp", 0, 0, NULL);
     row = mul(&m, lane(), 8);
     move("ld.shared.b128", at(wide, n(0)), at(tile, add(&m, row, n(256))));
     move("st.global.b128", at(py, row), at(wide, n(0)));
@@ -319,7 +319,7 @@ test_atomics(void **state)
     run_clean();
     assert_int_equal((int)y[0], 10 * 240 - 1);
     assert_int_equal((int)y[1], 10 * 256 - 1);
-    atom(&m, "meet.warp", 0, 0, NULL);
+    atom(&m, "barrier.warp", 0, 0, NULL);
     move("ld.global.b32", at(reg, n(0)), at(py, lane()));
     run_wrong(AXE_SIM_RACE, "other block has written");
 }
@@ -339,7 +339,7 @@ make_exchange(bool barrier, bool stays)
          at(px, add(&m, mul(&m, rank, 32), lane())));
     move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
     if (barrier)
-        atom(&m, "meet.cluster", 0, 0, NULL);
+        atom(&m, "barrier.cluster", 0, 0, NULL);
     far = at(tile, lane());
     far.space = AXE_ARG_DSMEM;
     far.cta = op2(&m, AXE_OP_sub, n(1), rank);
@@ -347,7 +347,7 @@ make_exchange(bool barrier, bool stays)
     move("st.global.b32", at(py, add(&m, mul(&m, rank, 32), lane())),
          at(reg, n(1)));
     if (stays)
-        atom(&m, "meet.cluster", 0, 0, NULL);
+        atom(&m, "barrier.cluster", 0, 0, NULL);
 }
 
 static void
@@ -379,7 +379,7 @@ test_arrival(void **state)
         atom(&m, "mbarrier.init", 0, 2,
              (axe_arg[]){at(bar, n(0)), integer(n(32))});
         end(&m);
-        atom(&m, "meet.cta", 0, 0, NULL);
+        atom(&m, "barrier.cta", 0, 0, NULL);
         begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
         move("cp.async.b128", at(tile, mul(&m, lane(), 4)),
              at(px, mul(&m, lane(), 4)));
@@ -420,7 +420,7 @@ test_bulk(void **state)
              (axe_arg[]){at(bar, n(i)), integer(n(1))});
     atom(&m, "mbarrier.inited", 0, 0, NULL);
     end(&m);
-    atom(&m, "meet.cluster", 0, 0, NULL);
+    atom(&m, "barrier.cluster", 0, 0, NULL);
     begin_if(&m, is(&m, lane(), 0));
     for (int i = 0; i < 2; i++)
         atom(&m, "mbarrier.expect", 0, 2,
@@ -439,7 +439,7 @@ test_bulk(void **state)
     atom(&m, "bulk.commit", 0, 0, NULL);
     atom(&m, "bulk.drain", 0, 1, (axe_arg[]){integer(n(0))});
     end(&m);
-    atom(&m, "meet.cluster", 0, 0, NULL);
+    atom(&m, "barrier.cluster", 0, 0, NULL);
     for (int i = 0; i < 5; i++) {
         with = (axe_sim_options){i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
                                  (uint64_t)i, 0, 0, false};

@@ -82,7 +82,7 @@ test_unset(void **state)
     m.buffer[1].offset = m.buffer[0].offset;
     calc(&m, reg, n(0), f32_of(lane()));
     move("st.shared.b32", at(a, lane()), at(reg, n(0)));
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     move("ld.shared.b32", at(reg, n(0)), at(b, lane()));
     run_wrong(AXE_SIM_STALE, "as part of a");
 }
@@ -105,7 +105,7 @@ test_bytes(void **state)
                 apart ? add(&m, mul(&m, lane(), 2), id(&m, AXE_ID_WARP))
                       : op2(&m, AXE_OP_sub, thread(&m), id(&m, AXE_ID_WARP))),
              at(reg, n(0)));
-        atom(&m, "meet.cta", 0, 0, NULL);
+        atom(&m, "barrier.cta", 0, 0, NULL);
         begin_if(&m, less(&m, thread(&m), 3));
         move("ld.shared.b128", at(wide, n(0)),
              at(tile, mul(&m, thread(&m), 16)));
@@ -152,7 +152,7 @@ test_lockstep(void **state)
         move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
         move("ld.shared.b32", at(reg, n(1)), at(tile, lane()));
         if (barrier)
-            atom(&m, "meet.warp", 0, 0, NULL);
+            atom(&m, "barrier.warp", 0, 0, NULL);
         move("ld.shared.b32", at(reg, n(1)),
              at(tile, op2(&m, AXE_OP_sub, n(31), lane())));
         move("st.global.b32", at(py, lane()), at(reg, n(1)));
@@ -182,11 +182,11 @@ test_release(void **state)
         l->pred = is(&m, lane(), 0);
         move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
         end(&m);
-        atom(&m, "meet.cta", 0, 0, NULL);
+        atom(&m, "barrier.cta", 0, 0, NULL);
         begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 1));
         move("ld.shared.b32", at(reg, n(1)), at(tile, lane()));
         if (barrier)
-            atom(&m, "meet.warp", 0, 0, NULL);
+            atom(&m, "barrier.warp", 0, 0, NULL);
         l = atom(&m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(bar, n(0))});
         l->pred = is(&m, lane(), 0);
         end(&m);
@@ -216,12 +216,13 @@ test_named(void **state)
         calc(&m, reg, n(0), f32_of(lane()));
         if (fault != 1)
             move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
-        atom(&m, "come", 0, 2, (axe_arg[]){integer(n(3)), integer(n(64))});
+        atom(&m, "bar.arrive", 0, 2,
+             (axe_arg[]){integer(n(3)), integer(n(64))});
         if (fault == 1)
             move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
         end(&m);
         begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 1));
-        atom(&m, "meet", 0, 2,
+        atom(&m, "bar.sync", 0, 2,
              (axe_arg[]){integer(n(3)), integer(n(fault == 2 ? 96 : 64))});
         move("ld.shared.b32", at(reg, n(0)), at(tile, lane()));
         move("st.global.b32", at(py, lane()), at(reg, n(0)));
@@ -241,7 +242,7 @@ test_deadlock(void **state)
     (void)state;
     (void)one_cta("sm_80", 64, 1, 1, &px, &py);
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     end(&m);
     run_wrong(AXE_SIM_DEADLOCK,
               "warp 0 of block 0 waits at barrier 0, where 32 of 64 threads "
@@ -269,7 +270,7 @@ test_lapped(void **state)
     begin_if(&m, is(&m, thread(&m), 0));
     atom(&m, "mbarrier.init", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(1))});
     end(&m);
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     begin_if(&m, is(&m, thread(&m), 32));
     for (int i = 0; i < 2; i++)
         atom(&m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(bar, n(0))});

@@ -12,7 +12,7 @@ static const mutation rows[] = {
     {"a part's room is not waited for",      TWO, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
     {"a part's room is not freed",           TWO, "mbarrier.arrive<", 0, DROP, 0, 0, K(DEADLOCK)},
     {"every lane frees it",                  TWO, "mbarrier.arrive<", 0, ANYBODY, 0, 0, K(ARRIVALS) | K(RACE)},
-    {"lanes do not meet before it is freed", TWO, "meet.warp", 0, DROP, 0, 0, K(RACE)},
+    {"lanes do not meet before it is freed", TWO, "barrier.warp", 0, DROP, 0, 0, K(RACE)},
     {"a part is told at the other ring",     TWO, "tma.load<", 1, BARRIER, 2, 0, K(BYTES)},
     {"bytes of the other ring's stage",      TWO, "mbarrier.expect", 1, SET, 1, 49152, K(BYTES)},
     {"one warp less frees a room",           TWO, "mbarrier.init", 8, SET, 1, 7, K(ARRIVALS) | K(RACE)},
@@ -43,7 +43,7 @@ static const mutation rows[] = {
     {"who multiplies waits for the wrong phase", READERS, "mbarrier.wait", 3, FLIP, 1, 0, K(RACE) | K(LAPPED) | K(DEADLOCK)},
 
     {"a stage is refilled behind no fence",  AHEAD, "tx.fence.shared", 0, DROP, 0, 0, K(PROXY)},
-    {"threads do not meet before",           AHEAD, "meet.cta", 1, DROP, 0, 0, K(RACE)},
+    {"threads do not meet before",           AHEAD, "barrier.cta", 1, DROP, 0, 0, K(RACE)},
 };
 /* clang-format on */
 

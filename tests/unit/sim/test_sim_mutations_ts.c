@@ -27,7 +27,7 @@ static const mutation rows[] = {
     {"sums are scaled under a product",      CHAIN, "mbarrier.wait", 15, DROP, 0, 0, K(RACE)},
     {"they are behind it, without AFTER",    CHAIN, "tc.after", 6, DROP, 0, 0, K(TFENCE)},
     {"they are scaled before they are read", CHAIN, "tc.ld.drain", 1, DROP, 0, 0, K(FLIGHT)},
-    {"a product while they are scaled",      CHAIN, "meet<", 0, DROP, 0, 0, K(RACE)},
+    {"a product while they are scaled",      CHAIN, "bar.sync<", 0, DROP, 0, 0, K(RACE)},
     {"a product before they are written",    CHAIN, "tc.st.drain", 2, DROP, 0, 0, K(RACE) | K(FLIGHT)},
     {"a product behind them without BEFORE", CHAIN, "tc.before", 3, DROP, 0, 0, K(RACE)},
     {"sums to other columns",                CHAIN, "tc.f32.f16.m128.ts", ALL, ADD, 0, 32, K(RACE) | K(UNINIT) | K(BOUNDS)},

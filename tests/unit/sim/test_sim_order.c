@@ -16,11 +16,12 @@ readers(int64_t first, int64_t met)
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
     move("st.shared.b128", at(tile, mul(&m, lane(), 4)), at(reg, n(0)));
     end(&m);
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     move("ld.shared.b128", at(reg, n(0)), at(tile, mul(&m, lane(), 4)));
     begin_if(&m,
              less(&m, rem(&m, add(&m, id(&m, AXE_ID_WARP), n(first)), 8), met));
-    atom(&m, "meet", 0, 2, (axe_arg[]){integer(n(1)), integer(n(32 * met))});
+    atom(&m, "bar.sync", 0, 2,
+         (axe_arg[]){integer(n(1)), integer(n(32 * met))});
     end(&m);
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
     move("st.shared.b128", at(tile, mul(&m, lane(), 4)), at(reg, n(0)));
@@ -62,10 +63,11 @@ test_groups(void **state)
             else
                 begin_if(&m,
                          less(&m, rem(&m, add(&m, warp, n(4 - group)), 4), 2));
-            atom(&m, "meet", 0, 2, (axe_arg[]){integer(n(1)), integer(n(64))});
+            atom(&m, "bar.sync", 0, 2,
+                 (axe_arg[]){integer(n(1)), integer(n(64))});
             end(&m);
             if (barrier)
-                atom(&m, "meet.cta", 0, 0, NULL);
+                atom(&m, "barrier.cta", 0, 0, NULL);
         }
         if (barrier)
             run_clean();
@@ -93,7 +95,7 @@ test_together(void **state)
                  axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f16, lane()));
         move("stmatrix.x4", at(tile, row), at(frag, n(0)));
         if (barrier)
-            atom(&m, "meet.warp", 0, 0, NULL);
+            atom(&m, "barrier.warp", 0, 0, NULL);
         move("ldmatrix.x4", at(frag, n(0)), at(tile, row));
         if (barrier)
             run_clean();
@@ -129,7 +131,7 @@ test_drainers(void **state)
         begin_if(&m, fault ? axe_node1(cx, AXE_OP_not, half) : half);
         atom(&m, "cp.drain", 0, 1, (axe_arg[]){integer(n(0))});
         end(&m);
-        atom(&m, "meet.warp", 0, 0, NULL);
+        atom(&m, "barrier.warp", 0, 0, NULL);
         move("ld.shared.b32", at(reg, n(0)), at(tile, lane()));
         move("st.global.b32", at(py, lane()), at(reg, n(0)));
         if (fault)
@@ -158,7 +160,7 @@ make_out(int fault)
     if (fault == 1)
         by_lanes(l, first);
     if (fault != 2)
-        atom(&m, "meet.warp", 0, 0, NULL);
+        atom(&m, "barrier.warp", 0, 0, NULL);
     by_lanes(atom(&m, "cp.bulk.store", 32, 2,
                   (axe_arg[]){at(py, n(0)), at(tile, n(0))}),
              first);
@@ -166,7 +168,7 @@ make_out(int fault)
     by_lanes(atom(&m, fault == 3 ? "bulk.read" : "bulk.drain", 0, 1,
                   (axe_arg[]){integer(n(0))}),
              first);
-    atom(&m, "meet.warp", 0, 0, NULL);
+    atom(&m, "barrier.warp", 0, 0, NULL);
     move("ld.global.b32", at(reg, n(1)), at(py, lane()));
     move("st.global.b32", at(py, add(&m, lane(), n(32))), at(reg, n(1)));
 }
@@ -257,7 +259,7 @@ make_product(int fault)
         move("st.shared.b16", at(b, e), at(half, n(0)));
     }
     atom(&m, "wgmma.fence.shared", 0, 1, (axe_arg[]){at(b, n(0))});
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     atom(&m, "wgmma.fence", 0, 0, NULL);
     rows = at(b, n(0));
     rows.desc = 0xc000002000000000;
@@ -369,7 +371,7 @@ test_some_lanes(void **state)
                      axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f16, lane()));
             move("stmatrix.x1", at(tile, mul(&m, rem(&m, lane(), 8), 8)),
                  at(frag, n(0)));
-            atom(&m, "meet.warp", 0, 0, NULL);
+            atom(&m, "barrier.warp", 0, 0, NULL);
             by_lanes(store ? move("stmatrix.x1",
                                   at(tile, mul(&m, rem(&m, lane(), 8), 8)),
                                   at(frag, n(0)))

@@ -29,7 +29,7 @@ set(const axe_var *v, node value)
 static void
 barrier_all(const take *t)
 {
-    atom(&m, t->cluster > 1 ? "meet.cluster" : "meet.cta", 0, 0, NULL);
+    atom(&m, t->cluster > 1 ? "barrier.cluster" : "barrier.cta", 0, 0, NULL);
 }
 
 static void

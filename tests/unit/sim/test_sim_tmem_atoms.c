@@ -22,7 +22,7 @@ tile_cta(axe_type type, const axe_tensor **py)
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
     atom(&m, "tc.alloc", 0, 2, (axe_arg[]){at(word, n(0)), integer(n(64))});
     end(&m);
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     atom(&m, "tc.after", 0, 0, NULL);
     move("ld.shared.b32", at(base, n(0)), at(word, n(0)));
     return t;
@@ -32,7 +32,7 @@ static void
 free_tile(const axe_tensor *t)
 {
     atom(&m, "tc.before", 0, 0, NULL);
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     atom(&m, "tc.after", 0, 0, NULL);
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
     atom(&m, "tc.free", 0, 2, (axe_arg[]){in_tmem(t, n(0)), integer(n(64))});
@@ -78,7 +78,7 @@ make_copied(const char *name, int rows)
         calc(&m, v, n(i), f32_of(add(&m, mul(&m, warp_lane(), 4), n(i))));
     move("st.shared.b128", at(s, mul(&m, warp_lane(), 4)), at(v, n(0)));
     atom(&m, "tc.fence", 0, 1, (axe_arg[]){at(s, n(0))});
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     begin_if(&m, is(&m, warp_lane(), 0));
     move(name, in_tmem(t, n(0)), plain_matrix(s, rows));
     atom(&m, "tc.commit", 0, 1, (axe_arg[]){at(bar, n(0))});
@@ -218,10 +218,10 @@ make_columns(int times)
     m.grid.tmem_base = base = array(&m, "base", AXE_TYPE_u32, 1);
     for (int i = 0; i < times; i++) {
         atom(&m, "tc.alloc", 0, 2, (axe_arg[]){at(word, n(0)), integer(n(32))});
-        atom(&m, "meet.cta", 0, 0, NULL);
+        atom(&m, "barrier.cta", 0, 0, NULL);
         atom(&m, "tc.after", 0, 0, NULL);
         move("ld.shared.b32", at(base, n(0)), at(word, n(0)));
-        atom(&m, "meet.cta", 0, 0, NULL);
+        atom(&m, "barrier.cta", 0, 0, NULL);
         atom(&m, "tc.free", 0, 2,
              (axe_arg[]){in_tmem(t, n(0)), integer(n(32))});
     }
@@ -252,7 +252,7 @@ make_unheard(int by)
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
     atom(&m, "tc.alloc", 0, 2, (axe_arg[]){at(word, n(0)), integer(n(64))});
     end(&m);
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     move("ld.shared.b32", at(base, n(0)), at(word, n(0)));
     calc(&m, v, n(0), f32_of(warp_lane()));
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), by));
@@ -366,7 +366,7 @@ make_product(const kind *q)
     }
     atom(&m, "tc.fence", 0, 1, (axe_arg[]){at(sb, n(0))});
     atom(&m, "tc.before", 0, 0, NULL);
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     atom(&m, "tc.after", 0, 0, NULL);
     begin_if(&m, is(&m, warp_lane(), 0));
     if (q->by_copy)
@@ -478,7 +478,7 @@ make_scaled(void)
     fill_shared(&q, sb, N_SCALED);
     fill_scales(ss);
     atom(&m, "tc.fence", 0, 1, (axe_arg[]){at(sb, n(0))});
-    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "barrier.cta", 0, 0, NULL);
     begin_if(&m, is(&m, warp_lane(), 0));
     move("tc.cp.32x128b.warpx4", in_tmem(fa, n(0)), plain_matrix(ss, 32));
     move("tc.cp.32x128b.warpx4", in_tmem(fb, n(0)), plain_matrix(ss, 32));
@@ -524,7 +524,7 @@ static const mutation scale_bugs[] = {
     {"scales are not copied",              0, "tc.cp", 0, DROP, 0, 0, K(UNINIT)},
     {"they are copied to another place",   0, "tc.cp", 1, SET, 0, 16, K(BOUNDS) | K(UNINIT)},
     {"copied unseen",                      0, "tc.fence", 0, DROP, 0, 0, K(PROXY)},
-    {"copied too early",                   0, "meet.cta", 1, DROP, 0, 0, K(RACE)},
+    {"copied too early",                   0, "barrier.cta", 1, DROP, 0, 0, K(RACE)},
     {"scales of other columns",            0, "tc.f32.mx", 0, ADD, 4, 4, K(BOUNDS) | K(UNINIT)},
     {"scales beyond the tile",             0, "tc.f32.mx", 1, ADD, 5, 16, K(BOUNDS)},
     {"scaled sums, unheard",               0, "tc.after", 1, DROP, 0, 0, K(TFENCE)},
@@ -537,7 +537,7 @@ static const mutation bugs[] = {
     {"a product that does not listen",         0, "tc.after", 1, DROP, 0, 0, K(TFENCE)},
     {"a factor one column on",                 0, "tc.f32", 0, ADD, 1, 2, K(UNINIT)},
     {"a factor in the other's place",          0, "tc.f32", 1, SET, 0, 1, K(UNINIT)},
-    {"threads never meet",                     0, "meet.cta", 1, DROP, 0, 0, K(RACE) | K(UNINITED)},
+    {"threads never meet",                     0, "barrier.cta", 1, DROP, 0, 0, K(RACE) | K(UNINITED)},
     {"a copy behind the products",             5, "tc.cp", 0, SET, 1, 8, K(RACE) | K(UNINIT) | K(BOUNDS)},
     {"a copy that is not drained by threads",  5, "tc.fence", 0, DROP, 0, 0, K(PROXY)},
 };

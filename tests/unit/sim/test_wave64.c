@@ -18,7 +18,7 @@ static const row rows[] = {
     {"by shared memory", "kernel k(in f32 X[M, K], out f32 Y[K, M]) {"
      "index k, m; cta (i : M by 64, j : K by 64) { shared f32 a[64, 64];"
      "a[m, k] = X[i*64 + m, j*64 + k]; Y[j*64 + k, i*64 + m] = a[m, k]; } }",
-     {130, 70}, "load.SHARED store.SHARED meet.cta", "", 130 * 70 * 4, -1},
+     {130, 70}, "load.SHARED store.SHARED barrier.cta", "", 130 * 70 * 4, -1},
     {"map", "kernel k(in f16 X[M, N], in f32 a[N], out f16 Y[M, N]) {"
      "index m, n; cta (i : M by 8)"
      "Y[i*8 + m, n] = f16(exp(f32(X[i*8 + m, n])) * a[n]); }",
@@ -41,7 +41,7 @@ static const row rows[] = {
      "for (t : K by 16) { shared f32 a[64, 16]; shared f32 b[64, 16];"
      "a[m, k] = A[i*64 + m, t*16 + k]; b[n, k] = B[j*64 + n, t*16 + k];"
      "c[m, n] += a[m, k] * b[n, k]; } C[i*64 + m, j*64 + n] = c[m, n]; } }",
-     {130, 50, 70}, "fma.f32 meet.cta load.SHARED", "", 130 * 70 * 4, -1},
+     {130, 50, 70}, "fma.f32 barrier.cta load.SHARED", "", 130 * 70 * 4, -1},
     {"product in a ring", "kernel k(in f16 A[M, K], in f16 B[N, K],"
      "out f16 C[M, N]) { index m, n, k; cta (i : M by 64, j : N by 32) {"
      "reg f32 c[64, 32] = 0; pipeline p[2] { shared f16 a[64, 16];"
@@ -49,7 +49,7 @@ static const row rows[] = {
      "p.a[m, k] = A[i*64 + m, t*16 + k]; p.b[n, k] = B[j*32 + n, t*16 + k]; }"
      "consume p c[m, n] += p.a[m, k] * p.b[n, k]; }"
      "C[i*64 + m, j*32 + n] = f16(c[m, n]); } }",
-     {70, 48, 40}, "fma.f32 meet.cta", "", 70 * 40 * 2, -1},
+     {70, 48, 40}, "fma.f32 barrier.cta", "", 70 * 40 * 2, -1},
     {"product of a wave", "kernel k(in i32 A[M, K], in i32 B[N, K],"
      "out i32 C[M, N]) { index m, n, k; cta (i : M by 64, j : N by 64) {"
      "reg i32 c[64, 64] = 0; for (t : K by 16) { shared i32 a[64, 16];"
@@ -74,12 +74,12 @@ static const row rows[] = {
      "cta (i : N by 256) warp (w : 4) { shared f32 a[64];"
      "reg f32 b[64]; for (t : 3) { a[m] = X[i*256 + w*64 + m] + f32(t);"
      "b[m] = a[63 - m]; Y[i*256 + w*64 + m] = b[m]; } } }",
-     {512}, "meet.wave load.SHARED", "meet.cta meet.some", 3 * 2048, -1},
+     {512}, "barrier.wave load.SHARED", "barrier.cta barrier.some", 3 * 2048, -1},
     {"a group turns round", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
      "cta (i : N by 384) warpgroup (g : 2) { shared f32 a[192];"
      "reg f32 b[192]; for (t : 3) { a[m] = X[i*384 + g*192 + m] + f32(t);"
      "b[m] = a[191 - m]; Y[i*384 + g*192 + m] = b[m]; } } }",
-     {768}, "meet.some load.SHARED", "meet.cta", 3 * 3072, -1},
+     {768}, "barrier.some load.SHARED", "barrier.cta", 3 * 3072, -1},
     /* Registers of other lanes, by one that differs in a bit and by number. */
     {"half waves change", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
      "cta (i : N by 128) threads 64 {"
@@ -133,14 +133,14 @@ static const row rows[] = {
      "reg f32 b[128] : (2, 2, 32) : (32@lane, 1@warp, 1@lane);"
      "a[m] = X[i*128 + m]; s[m] = a[m]; b[m] = s[m];"
      "Y[i*128 + m] = b[m]; } }",
-     {256}, "meet.cta", "", 1024, -1},
+     {256}, "barrier.cta", "", 1024, -1},
     {"so by global memory", "kernel k(in f32 X[N], out f32 S[N], out f32 Y[N])"
      "{ index m; cta (i : N by 128) threads 128 {"
      "reg f32 a[128] : (2, 64) : (1@warp, 1@lane);"
      "reg f32 b[128] : (2, 2, 32) : (32@lane, 1@warp, 1@lane);"
      "a[m] = X[i*128 + m]; S[i*128 + m] = a[m]; b[m] = S[i*128 + m];"
      "Y[i*128 + m] = b[m]; } }",
-     {256}, "meet.cta", "", 2048, -1},
+     {256}, "barrier.cta", "", 2048, -1},
     {"product of wide rows", "kernel k(in i64 A[M, K], in i64 B[N, K],"
      "out i64 C[M, N]) { index m, n, k; cta (i : M by 16, j : N by 64)"
      "threads 64 { reg i64 c[16, 64] = 0; for (t : K by 8) {"

@@ -6,7 +6,7 @@
  * that of the last turn, so that all barriers are as they were. */
 #include "plan/simt/sync/sync.h"
 
-/* COME to the barrier, or wait there. */
+/* Arrive at the barrier, or arrive and wait. */
 static axe_status
 push(axe_planner *p, axe_sync_item item, const axe_thread_group *c,
      axe_sync_kind kind)
@@ -34,7 +34,7 @@ axe_sync_begin_turns(axe_planner *p, const axe_stmt *at,
                           .entity = c ? c->n_entity - 1 : 0,
                           .why = "the first turn is the first one's"};
 
-    return push(p, item, c, AXE_SYNC_COME);
+    return push(p, item, c, AXE_SYNC_HALF);
 }
 
 axe_status
@@ -72,5 +72,5 @@ axe_sync_leave_turn(axe_planner *p, const axe_stmt *turn,
                           .entity = -1,
                           .why = "the next one's turn begins"};
 
-    return push(p, item, c, AXE_SYNC_COME);
+    return push(p, item, c, AXE_SYNC_HALF);
 }
