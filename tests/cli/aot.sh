@@ -148,7 +148,7 @@ C
 # shellcheck disable=SC2086
 gcc $flags -I. names.c names.o -lm -lpthread -o names
 [ "$(./names </dev/null)" = "2 4 6" ] || fail "functions named as C's: $(cat names.h)"
-grep -oE 'NAME\([^)]*' "$SRC/src/print/c/names.def" | LC_ALL=C sort -cu ||
+grep -oE 'NAME\([^)]*' "$SRC/src/base/names.def" | LC_ALL=C sort -cu ||
     fail "names.def is not in order"
 
 # Sizes whose products leave int64 are refused, as axe_launch refuses them, and

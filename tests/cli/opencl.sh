@@ -96,7 +96,15 @@ kernel far(in f32 X[M], in f32 W[N, K], out f32 Y[M])
     cta (i : M by 8) Y[i*8 + m] = X[(i*8 + m) * (N + 1) % M] + W[i, 0];
 }
 END
+# Names that a driver's headers or our own text have already.
+for name in half rest main dot to_bf16 float4; do
+    echo "kernel $name(in f32 X[M, 7], out f32 Y[M]) { index n;"
+    echo "cta (i : M) Y[i] = sum[n](exp(X[i, n]) / 3.0) * f32(max(i / 3, 7)); }"
+done >names.axe
 while read -r device machines; do
+    for name in half rest main dot to_bf16 float4; do
+        run "$device" opencl names.axe "$name" M=5
+    done
     for machine in $machines; do
         for n in 0 1 7 8 31 33 255 257 1025; do
             run "$device" "$machine" "$SRC/kernels/softmax.axe" M=3 N=$n

@@ -3,6 +3,7 @@
  * Statements become code of each thread, in order; a scope in a cta is a
  * condition on who the thread is. */
 
+#include "base/names.h"
 #include "lower/pass/finish.h"
 #include "lower/pass/pass.h"
 #include "lower/pass/width.h"
@@ -59,9 +60,10 @@ lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
     *g = (axe_grid){
         .n_host_loop = g->n_host_loop,
         .host_loop = g->host_loop,
-        .name = sl->sp->n_launch == 1
-                    ? name
-                    : axe_textf(sl->lw.cx, "%s_%d", name, number),
+        .name = axe_device_name(
+            sl->lw.cx, sl->sp->n_launch == 1
+                           ? name
+                           : axe_textf(sl->lw.cx, "%s_%d", name, number)),
         .n_thread = l->threads->n_thread,
         .lanes = sl->sp->lanes,
         .group = sl->lw.plan->machine->simt->group,

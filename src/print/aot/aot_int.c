@@ -4,35 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "print/aot/aot_int.h"
-
-/* As texts, for some are macros here; sorted. */
-static const char *const taken[] = {
-#define NAME(name) #name,
-#include "print/c/names.def"
-};
-
-static int
-by_name(const void *key, const void *at)
-{
-    return strcmp(key, *(const char *const *)at);
-}
-
-/* Is it C's or ours, but for underscores behind it?  So that what gets one more
- * is nobody's. */
-static bool
-is_taken(axe_ctx *cx, const char *name)
-{
-    char *stem = axe_textf(cx, "%s", name);
-
-    for (size_t n = strlen(stem); n > 1 && stem[n - 1] == '_'; n--)
-        stem[n - 1] = '\0';
-    return strncmp(name, "axe_", 4) == 0 || strncmp(name, "AXE_", 4) == 0 ||
-           name[0] == '_' ||
-           ((strncmp(name, "cu", 2) == 0 || strncmp(name, "cl", 2) == 0) &&
-            isupper((unsigned char)name[2])) ||
-           bsearch(stem, taken, AXE_LEN(taken), sizeof taken[0], by_name);
-}
 
 const char *
 axe_aot_name(axe_ctx *cx, const char *name)
@@ -41,7 +14,7 @@ axe_aot_name(axe_ctx *cx, const char *name)
 
     for (char *c = s; *c; c++)
         *c = *c == '.' ? '_' : *c;
-    return is_taken(cx, s) ? axe_textf(cx, "%s_", s) : s;
+    return axe_host_name(cx, s);
 }
 
 const char *
