@@ -1,5 +1,5 @@
 # The front door.  The build itself is CMakeLists.txt and CMakePresets.json.
-.PHONY: help demo demo-model test test-peers coverage bench fmt install
+.PHONY: help demo demo-model test test-peers test-wheel coverage bench fmt install
 .NOTPARALLEL:
 PREFIX ?= /usr/local
 
@@ -8,6 +8,7 @@ help:
 	@echo "make demo-model  sentence embeddings by a real model, from PyPI"
 	@echo "make test      all tests: gcc, clang, sanitizers, fuzzers"
 	@echo "make test-peers   random layouts against pycute and Triton, from PyPI"
+	@echo "make test-wheel   the Python package, built and tried in each Python here"
 	@echo "make coverage  which lines of src/ the tests run, by room and file"
 	@echo "make bench     benchmarks, side by side with peers"
 	@echo "               (BENCH=--quick: some of them, in under a minute)"
@@ -37,6 +38,9 @@ test-peers:
 	@tools/setup demo
 	@tools/build release axe_tool
 	@PYTHON="$(CURDIR)/tools/python" tests/peers/run
+
+test-wheel:
+	@tests/wheel/run
 
 coverage:
 	@tools/setup coverage

@@ -22,9 +22,10 @@ def test_examples(name):
     assert found.failed == 0
 
 
-def test_readme():
-    """The page beside the tests; it is not part of a wheel."""
-    page = pathlib.Path(__file__).parent.parent / "README.md"
+@pytest.mark.parametrize("page", ["../README.md", "../../README.md"])
+def test_readme(page):
+    """The pages of the package and of the whole; they are not part of a wheel."""
+    page = pathlib.Path(__file__).parent / page
     found = doctest.testfile(str(page), module_relative=False)
     assert found.failed == 0 and found.attempted > 0
 
