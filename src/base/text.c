@@ -7,21 +7,26 @@
 #include "base/ctx_int.h"
 #include "base/text.h"
 
+enum { SHORT = 128 }; /* most texts are shorter: they are formatted once */
+
 char *
 axe_vtextf(axe_ctx *cx, const char *fmt, va_list ap)
 {
     va_list again;
-    char   *s;
+    char    text[SHORT], *s;
     int     len;
 
     assert(fmt);
     va_copy(again, ap);
-    len = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
+    len = vsnprintf(text, sizeof text, fmt, ap);
     if (len < 0)
         len = 0;
     s = axe_alloc(cx, (size_t)len + 1);
-    vsnprintf(s, (size_t)len + 1, fmt, ap);
+    if (len < SHORT)
+        memcpy(s, text, (size_t)len);
+    else
+        vsnprintf(s, (size_t)len + 1, fmt, again);
+    va_end(again);
     return s;
 }
 
@@ -40,7 +45,7 @@ axe_textf(axe_ctx *cx, const char *fmt, ...)
 static void
 reserve(axe_buf *b, size_t n)
 {
-    size_t cap = b->cap ? b->cap : 64;
+    size_t cap = b->cap ? b->cap : 2 * SHORT;
     char  *text;
 
     if (b->len + n < b->cap)
@@ -85,13 +90,15 @@ axe_putf(axe_buf *b, const char *fmt, ...)
     assert(fmt);
     va_start(ap, fmt);
     va_copy(again, ap);
-    len = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    if (len > 0) {
+    reserve(b, SHORT);
+    len = vsnprintf(b->text + b->len, b->cap - b->len, fmt, ap);
+    if (len > 0 && (size_t)len >= b->cap - b->len) {
         reserve(b, (size_t)len);
-        vsnprintf(b->text + b->len, (size_t)len + 1, fmt, ap);
-        b->len += (size_t)len;
+        vsnprintf(b->text + b->len, (size_t)len + 1, fmt, again);
     }
+    b->len += len > 0 ? (size_t)len : 0;
+    b->text[b->len] = '\0';
+    va_end(again);
     va_end(ap);
 }
 

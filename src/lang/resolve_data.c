@@ -1,7 +1,7 @@
 /* resolve_data.c - loops whose ends are read: `for (p : off[b]..off[b + 1])`.
  *
  * Three scalars, set before the loop: where it ends, the next value, and the
- * value of this turn, which the name stands for.
+ * value of this iteration, which the name stands for.
  *
  *     next = from; end = to;
  *     loop {

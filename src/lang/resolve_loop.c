@@ -157,7 +157,7 @@ axe_range_resolve(axe_resolver *r, const axe_range *g, axe_var_kind kind,
 /* --------------------------------------------------------------- leaving */
 
 /* A loop being resolved: what was written on each way out and on each way to
- * the next turn. */
+ * the next iteration. */
 struct axe_flow {
     int   n; /* entries when it began */
     bool *out, *next;
@@ -267,7 +267,7 @@ keep_stages(const axe_resolver *r, int n, bool *w)
     }
 }
 
-/* One that ends where data says: it may have no turn. */
+/* One that ends where data says: it may have no iteration. */
 static void
 resolve_over_data(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {

@@ -167,7 +167,8 @@ take_sizes(binder *b, int n, const axe_size *size)
     return AXE_OK;
 }
 
-/* How often loops around scopes turn, of arguments that are one number. */
+/* How many iterations loops around scopes have, of arguments that are one
+ * number. */
 static axe_status
 take_values(binder *b)
 {

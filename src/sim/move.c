@@ -16,10 +16,10 @@ typedef struct rows {
     int64_t at[MAX_LANES]; /* [bytes] in shared memory */
 } rows;
 
-/* Turns beyond the first that banks need for rows [from, to): the most
+/* Accesses beyond the first that banks need for rows [from, to): the most
  * different words of one bank. */
 static int
-turns(const sim *s, const rows *r, int from, int to)
+extra_accesses(const sim *s, const rows *r, int from, int to)
 {
     enum { MOST = MAX_LANES };
     int64_t word[AXE_MAX_BANKS][MOST];
@@ -42,7 +42,7 @@ turns(const sim *s, const rows *r, int from, int to)
     return most - 1;
 }
 
-/* A turn moves what all banks have: so many rows come together. */
+/* An access moves what all banks have: so many rows come together. */
 static void
 count_conflicts(sim *s, const rows *r)
 {
@@ -53,7 +53,7 @@ count_conflicts(sim *s, const rows *r)
         together = s->lanes;
     for (int i = 0; i < r->n; i += together) {
         int to = i + together < r->n ? i + together : r->n;
-        s->report->conflicts += turns(s, r, i, to);
+        s->report->conflicts += extra_accesses(s, r, i, to);
     }
 }
 

@@ -210,7 +210,7 @@ axe_mask_flip(axe_lowering *lw, const axe_node *n, const axe_var *v,
               bool *first)
 {
     axe_affine      a;
-    const axe_node *d, *turn;
+    const axe_node *d, *edge;
     bool            lt = n->op == AXE_OP_lt;
     int64_t         c;
 
@@ -224,13 +224,13 @@ axe_mask_flip(axe_lowering *lw, const axe_node *n, const axe_var *v,
     if (c != 1 && c != -1)
         return NULL;
     *first = c == -1;
-    turn = start_of(lw, &a);
-    turn = axe_node2(
-        lw->cx, AXE_OP_sub, turn,
+    edge = start_of(lw, &a);
+    edge = axe_node2(
+        lw->cx, AXE_OP_sub, edge,
         axe_scaled(lw, axe_index_so_far(lw, v), (axe_stride){c, AXE_UNIT_ONE}));
     if (c == 1)
-        turn = axe_node1(lw->cx, AXE_OP_neg, turn);
-    return axe_sum(lw, turn, axe_int(lw, lt == *first ? 0 : 1));
+        edge = axe_node1(lw->cx, AXE_OP_neg, edge);
+    return axe_sum(lw, edge, axe_int(lw, lt == *first ? 0 : 1));
 }
 
 const axe_node *

@@ -76,7 +76,7 @@ axe_map_inside(axe_map_lowering *x, const axe_operand *op)
     return in;
 }
 
-/* ------------------------------------------------------------ whole turns */
+/* ------------------------------------------------------- whole iterations */
 
 /* One more than the greatest value of an index in what the open loops leave. */
 static const axe_node *

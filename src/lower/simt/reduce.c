@@ -136,7 +136,7 @@ fold_turn(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
     axe_map_forget_iterations(x, &x->s->nest[0]);
 }
 
-/* The thread's own iterations; apart those turns that reach no edge, which load
+/* The thread's own iterations; apart those that reach no edge, which load
  * into arrays of their own. */
 static void
 fold_iterations(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)

@@ -96,8 +96,8 @@ struct axe_simt_schedule {
     int share;  /* CTAs of a cluster that each do a part and give it
                    to all; see sync_list.c;
                    0, 1: each does all */
-    bool whole; /* MAP: turns of its loops that reach no edge are written out
-                   without asking for one */
+    bool whole; /* MAP: iterations of its loops that reach no edge have a copy
+                   of the loop without a test for one */
     int64_t scratch;    /* [bytes] of the thread group's that it uses */
     int     n_register; /* estimate of what a thread holds meanwhile */
 };

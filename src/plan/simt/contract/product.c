@@ -32,7 +32,8 @@ type_of(const axe_planner *p, const axe_node *load)
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
 
-/* Rows are those of the left operand of atoms; `turn`: the other way. */
+/* Rows are those of the left operand of atoms; of the right one if `swapped`.
+ */
 bool
 axe_product_open(axe_planner *p, const axe_stmt *s, bool swapped,
                  axe_product *out)

@@ -238,8 +238,8 @@ find_bounds(axe_planner *p, const axe_request *r, const axe_work *w,
         }
 }
 
-/* A core's lanes ask for an edge by masks, in every access: where turns reach
- * none they had better not.  Accesses that have two forms already, or of which
+/* A core's lanes test for an edge by masks, in every access: iterations that
+ * reach none had better not.  Accesses that have two forms already, or of which
  * each element asks, would make a text too long for its compiler. */
 static bool
 is_whole_apart(axe_planner *p, const axe_simt_schedule *s,

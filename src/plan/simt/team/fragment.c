@@ -332,12 +332,12 @@ is_alike(const trial *t, const asked *a, int64_t at)
 }
 
 static axe_banks
-banks_at(const trial *t, const asked *a, int64_t turn)
+banks_at(const trial *t, const asked *a, int64_t shift)
 {
     int64_t at[AXE_MAX_LANES];
 
     for (int i = 0; i < a->n_lane; i++) {
-        at[i] = a->at[i] + turn;
+        at[i] = a->at[i] + shift;
         if (t->q->swizzle.bits > 0)
             at[i] = axe_swizzle_apply(t->q->swizzle, at[i]);
     }
@@ -353,8 +353,8 @@ count_banks(const trial *t, int n, const axe_step *step)
     if (t->q->space != AXE_ARG_SHARED || a.n_lane > lanes_of(t))
         return sum;
     first = banks_at(t, &a, 0);
-    for (int64_t turn = 0; turn < t->n_invocation; turn++) {
-        int64_t at = offset_of(t, n, step, AXE_COUNT_INVOCATION, turn);
+    for (int64_t i = 0; i < t->n_invocation; i++) {
+        int64_t at = offset_of(t, n, step, AXE_COUNT_INVOCATION, i);
         axe_banks_add(&sum, is_alike(t, &a, at) ? first : banks_at(t, &a, at));
     }
     return sum;
