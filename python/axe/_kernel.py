@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from . import _arrays, _axe, _device, _measure
 from ._device import Device
 from ._errors import (ArgumentError, CallError, ElementTypeError, ShapeError,
-                      UnsupportedError)
+                      TextError, UnsupportedError)
 from ._measure import Check, Simulation, Timing, Tuning
 
 STAGES = ("ir", "plan", "lower", "c")
@@ -44,14 +44,20 @@ class Module:
     """
 
     def __init__(self, text: str, name: str = "<kernel>"):
+        if not isinstance(text, str):
+            raise CallError(f"kernels are a text, not {type(text).__name__}; "
+                            "axe.load reads a file")
         self.text = text
         self.name = name
         self._kernels: Dict[str, Kernel] = {}
         for row in _axe.signatures(name, text):
             self._kernels[row[0]] = Kernel(self, row)
+        if not self._kernels:
+            raise TextError(f"{name} has no kernel; one is `kernel twice(in f32 X[M], "
+                            "out f32 Y[M]) { ... }`")
 
     def __getattr__(self, name: str) -> "Kernel":
-        kernels = self.__dict__.get("_kernels", {})
+        kernels: Dict[str, Kernel] = self.__dict__.get("_kernels", {})
         if name in kernels:
             return kernels[name]
         raise AttributeError(
@@ -262,11 +268,12 @@ class Kernel(_axe.Caller):
         if len(np.shape(matrix)) != 2:
             raise ShapeError(f"{name}: a matrix has 2 dimensions, not "
                              f"{len(np.shape(matrix))}")
-        *kind, n_bytes = program.packed(name, *np.shape(matrix))
+        rows, columns = np.shape(matrix)
+        type, shape, strides, n_bytes = program.packed(name, rows, columns)
         memory = np.empty(n_bytes + 64, "u1")
         memory = memory[-memory.ctypes.data % 64:][:n_bytes]
         program.pack(((name, matrix),), memory)
-        return Packed(*kind, memory)
+        return Packed(type, shape, strides, memory)
 
     # ------------------------------------------------------------------ looking
 
@@ -282,7 +289,7 @@ class Kernel(_axe.Caller):
         program = kernel.compile(arrays, target=_MACHINES.get(target, target),
                                  stage=stage)
         sizes = dict(kernel._sizes)
-        looks = {name: _axe.look(x)[1] for name, x in arrays}
+        looks: Dict[str, Tuple[Any, ...]] = {n: _axe.look(x)[1] for n, x in arrays}
         for p in self._inputs:
             shape = looks.get(p.name, p.extent)
             if len(shape) != len(p.extent):
@@ -306,7 +313,8 @@ class Kernel(_axe.Caller):
         True
         """
         program, sizes = self._look(args, target, "plan", keywords)
-        return program.explain(False, sizes)
+        text: str = program.explain(False, sizes)
+        return text
 
     def source(self, target: Optional[str] = None, *args: Any,
                **keywords: Any) -> str:
@@ -319,7 +327,8 @@ class Kernel(_axe.Caller):
         >>> "__global__" in axe.ops.softmax.source("cuda")
         True
         """
-        return self._look(args, target, "c", keywords)[0].emit("c")
+        text: str = self._look(args, target, "c", keywords)[0].emit("c")
+        return text
 
     # ---------------------------------------------------------------- measuring
 
@@ -495,7 +504,8 @@ class Kernel(_axe.Caller):
     def _number_type(self, program: Any, p: Param, look: Any) -> Optional[str]:
         if not _is_number(p, look):
             return None
-        return program.params[self._number[p.name]][2]
+        type: str = program.params[self._number[p.name]][2]
+        return type
 
     def _compiled(self, given: Any, looks: Any, arrays: Any, device: Any) -> Any:
         """The program for types and orders, and it loaded on the device."""

@@ -11,7 +11,7 @@ from typing import (
 )
 
 from . import _axe
-from ._errors import ArgumentError, Error, ShapeError, UnsupportedError
+from ._errors import ArgumentError, CallError, Error, ShapeError, UnsupportedError
 
 Shape = Union[int, Sequence[int]]
 Point = Dict[str, int]
@@ -72,6 +72,9 @@ class Layout:
         if isinstance(text, Layout):
             machine = machine or text._machine
             text = text._text
+        if not isinstance(text, str):
+            raise CallError(f"a layout is a text or a Layout, not "
+                            f"{type(text).__name__}; Layout.of(array) is an array's")
         value = _axe.evaluate(text, {}, machine)
         if value[0] != "layout":
             raise ArgumentError(f"{text!r} is no layout but of kind {value[0]}")
@@ -97,7 +100,8 @@ class Layout:
         >>> Layout.row_major(2, 3)
         axe.Layout('(2, 3) : (3, 1)')
         """
-        return evaluate(f"row_major({_shape_text(shape)})", machine=machine)
+        made: Layout = evaluate(f"row_major({_shape_text(shape)})", machine=machine)
+        return made
 
     @classmethod
     def strided(cls, shape: Shape, strides: Shape) -> "Layout":
@@ -106,7 +110,9 @@ class Layout:
         >>> Layout.strided((2, 3), (1, 2))
         axe.Layout('(2, 3) : (1, 2)')
         """
-        return evaluate(f"strided({_shape_text(shape)}, {_shape_text(strides)})")
+        made: Layout = evaluate(
+            f"strided({_shape_text(shape)}, {_shape_text(strides)})")
+        return made
 
     @classmethod
     def of(cls, array: Any) -> "Layout":
@@ -219,7 +225,12 @@ class Layout:
         return self._hash
 
     def _flat_canon(self) -> "Layout":
-        return self._ask("canon(flat(a))")
+        return self._map("canon(flat(a))")
+
+    def _map(self, text: str, **names: Any) -> "Layout":
+        """What `_ask` answers where that is a layout."""
+        made: Layout = self._ask(text, **names)
+        return made
 
     def _ask(self, text: str, **names: Any) -> Any:
         machine = self._machine
@@ -283,7 +294,8 @@ class Layout:
         [{'m': 5}, {'m': 105}]
         """
         args = ", ".join(str(int(i)) for i in index)
-        return self._ask(f"a({args})")
+        points: List[Point] = self._ask(f"a({args})")
+        return points
 
     def __call__(self, *index: int) -> List[Point]:
         return self.apply(*index)
@@ -346,11 +358,11 @@ class Layout:
         >>> Layout("((2, 2), 3) : ((6, 3), 1)").canon()
         axe.Layout('(4, 3) : (3, 1)')
         """
-        return self._ask("canon(a)")
+        return self._map("canon(a)")
 
     def flat(self) -> "Layout":
         """All of it as one dim."""
-        return self._ask("flat(a)")
+        return self._map("flat(a)")
 
     def group(self, *shape: int) -> "Layout":
         """Cut into the dims of a shape; ``L | shape``.
@@ -358,11 +370,11 @@ class Layout:
         >>> Layout("(6) : (2)").group(2, 3)
         axe.Layout('(2, 3) : (6, 2)')
         """
-        return self._ask(f"group(a, {_shape_text(shape)})")
+        return self._map(f"group(a, {_shape_text(shape)})")
 
     def permute(self, *order: int) -> "Layout":
         """Dim k of the result is dim order[k]."""
-        return self._ask(f"permute(a, {_shape_text(order)})")
+        return self._map(f"permute(a, {_shape_text(order)})")
 
     def tile(self, inner: "Layout") -> "Layout":
         """Tiles ``inner``, laid out by this; ``A * B``.
@@ -370,27 +382,27 @@ class Layout:
         >>> Layout("(2, 3) : (3, 1)").tile(Layout("(8, 8) : (8, 1)")).shape
         (16, 24)
         """
-        return self._ask("tile(a, b)", b=inner)
+        return self._map("tile(a, b)", b=inner)
 
     def tile_of(self, inner: "Layout") -> "Layout":
         """The outer of this = outer * inner; ShapeError if there is none."""
-        return self._ask("tile_of(a, b)", b=inner)
+        return self._map("tile_of(a, b)", b=inner)
 
     def tile_of_outer(self, outer: "Layout") -> "Layout":
         """The inner of this = outer * inner; ShapeError if there is none."""
-        return self._ask("tile_of_outer(a, b)", b=outer)
+        return self._map("tile_of_outer(a, b)", b=outer)
 
     def tile_to(self, *shape: int) -> "Layout":
         """Repeated row-major to cover a shape."""
-        return self._ask(f"tile_to(a, {_shape_text(shape)})")
+        return self._map(f"tile_to(a, {_shape_text(shape)})")
 
     def sum(self, right: "Layout") -> "Layout":
         """Direct sum, not scaled; ``A + B``."""
-        return self._ask("sum(a, b)", b=right)
+        return self._map("sum(a, b)", b=right)
 
     def slice(self, begin: Shape, end: Shape) -> "Layout":
         """The layout of the region [begin, end); ``L[b:e, ...]``."""
-        return self._ask(
+        return self._map(
             f"slice(a, {_shape_text(begin)}, {_shape_text(end)})")
 
     def inverse(self) -> "Layout":
@@ -399,43 +411,43 @@ class Layout:
         >>> ~Layout("(2, 3) : (1, 2)")
         axe.Layout('((3, 2)) : ((1, 3))')
         """
-        return self._ask("inverse(a)")
+        return self._map("inverse(a)")
 
     def left_inverse(self) -> "Layout":
         """From coordinate to index, of an injection."""
-        return self._ask("left_inverse(a)")
+        return self._map("left_inverse(a)")
 
     def compose(self, inner: "Layout") -> "Layout":
         """x -> self(inner(x)), the true map or an error; ``A @ B``."""
-        return self._ask("compose(a, b)", b=inner)
+        return self._map("compose(a, b)", b=inner)
 
     def complement(self, total: int) -> "Layout":
         """What fills the gaps up to ``total``."""
-        return self._ask(f"complement(a, {int(total)})")
+        return self._map(f"complement(a, {int(total)})")
 
     def storage(self) -> "Layout":
         """Without axes of threads and devices."""
-        return self._ask("storage(a)")
+        return self._map("storage(a)")
 
     def pack(self, n: int) -> "Layout":
         """n elements become one."""
-        return self._ask(f"pack(a, {int(n)})")
+        return self._map(f"pack(a, {int(n)})")
 
     def unpack(self, n: int) -> "Layout":
         """One element becomes n."""
-        return self._ask(f"unpack(a, {int(n)})")
+        return self._map(f"unpack(a, {int(n)})")
 
     def fuse(self, axis: str) -> "Layout":
         """The parts of a whole axis become it: 32 warp + lane -> thread."""
-        return self._ask(f"fuse(a, {axis})")
+        return self._map(f"fuse(a, {axis})")
 
     def split(self, axis: str) -> "Layout":
         """A whole axis becomes its parts."""
-        return self._ask(f"split(a, {axis})")
+        return self._map(f"split(a, {axis})")
 
     def swizzle(self, row_bytes: int) -> "Layout":
         """The hardware's 32-, 64- or 128-byte swizzle behind this."""
-        return self._ask(f"swizzle({int(row_bytes)}) o a")
+        return self._map(f"swizzle({int(row_bytes)}) o a")
 
     # -------------------------------------------------------------- operators
 
@@ -498,6 +510,8 @@ def evaluate(text: str, names: Optional[Dict[str, Any]] = None,
             machine = machine or value._machine
             value = value._text
         plain[name] = value
+    if not isinstance(text, str):
+        raise CallError(f"an expression is a text, not {type(text).__name__}")
     value = _axe.evaluate(text, plain, machine)
     if value[0] == "layout":
         return Layout._made(value, machine)

@@ -25,6 +25,11 @@
 PyObject *axepy_raise(axe_ctx *cx, axe_status st, axe_mark m);
 /* An exception of a status without a ctx.  Always NULL. */
 PyObject *axepy_fail(axe_status st, const char *fmt, ...);
+/* After PyArg_ParseTuple has failed: a text with a NUL or a lone surrogate is
+ * an Error, too.  Always NULL. */
+PyObject *axepy_misread(void);
+/* What was made of parts, or NULL if one of them could not be. */
+PyObject *axepy_whole(PyObject *out);
 /* Warnings that a call has recorded, as Python's; -1: one became an error. */
 int axepy_warn(axe_ctx *cx);
 /* _axe.set_errors({"ESHAPE": class, ...}) */
@@ -89,6 +94,9 @@ typedef struct axepy_view {
  *         the exporter's default */
 int  axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out);
 void axepy_view_drop(axepy_view *v);
+/* After a failure: where it is an array of steps backwards or at no multiple of
+ * its elements, what copy of it would do. */
+void axepy_advise(axe_ctx *cx, const char *name, const axepy_view *v);
 /* The view as axe has it, valid as long as the view. */
 axe_array axepy_array(const char *name, const axepy_view *v);
 /* _axe.look(x) -> (type, shape, strides, device, number, readonly, address) */

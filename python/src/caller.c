@@ -310,8 +310,10 @@ make_arrays(const entry *e, request *r)
         if (!x)
             return -1;
         r->made[r->n_made++] = x;
-        if (r->n_view == AXEPY_ARRAYS)
+        if (r->n_view == AXEPY_ARRAYS) {
+            axepy_fail(AXE_EARG, "there are at most %d arrays", AXEPY_ARRAYS);
             return -1;
+        }
         if (axepy_view_get(x, NULL, &r->view[r->n_view]) < 0)
             return -1;
         r->n_view++;
@@ -438,8 +440,11 @@ run(entry *e, request *r)
     Py_BEGIN_ALLOW_THREADS;
     st = d->cpu ? run_cpu(e, r) : run_gpu(e, r, stream);
     Py_END_ALLOW_THREADS;
-    if (st != AXE_OK)
+    if (st != AXE_OK) {
+        for (int i = 0; i < r->n_view; i++)
+            axepy_advise(p->cx, e->name[i], &r->view[i]);
         axepy_raise(p->cx, st, m);
+    }
     axepy_release(&p->lock);
     axepy_release(&d->lock);
     return st == AXE_OK ? 0 : -1;

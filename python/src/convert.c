@@ -45,7 +45,7 @@ axepy_convert(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sszziOzzi", &text, &from, &to, &machine, &keep,
                           &shape, &opt.mesh, &opt.axes, &opt.bits) ||
         !take_shape(shape, extent, &opt.shape))
-        return NULL;
+        return axepy_misread();
     opt.keep = (axe_keep)keep;
     cx = axepy_context(machine);
     if (!cx)
@@ -119,7 +119,7 @@ axepy_move(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "sssis", &src, &dst, &opt.machine, &opt.bits,
                           &by))
-        return NULL;
+        return axepy_misread();
     for (int i = 0; i < AXE_N_MOVE; i++)
         if (strcmp(word[i], by) == 0)
             opt.by = (axe_move_kind)i;

@@ -42,7 +42,7 @@ device_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 
     if (!PyArg_ParseTupleAndKeywords(args, kw, "|Lizz", names, &threads, &gpu,
                                      &cache, &cc))
-        return NULL;
+        return axepy_misread();
     axepy_device *d = (axepy_device *)PyType_GenericAlloc(type, 0);
     if (!d)
         return NULL;
@@ -177,10 +177,15 @@ exec_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     Py_INCREF(device);
     e->program = (axepy_program *)program;
     e->device = (axepy_device *)device;
-    if (axepy_acquire(&e->device->lock) < 0)
+    if (axepy_acquire(&e->device->lock) < 0) {
+        Py_DECREF(e);
         return NULL;
-    if (axepy_acquire(&e->program->lock) < 0)
+    }
+    if (axepy_acquire(&e->program->lock) < 0) {
+        axepy_release(&e->device->lock);
+        Py_DECREF(e);
         return NULL;
+    }
     m = axe_ctx_mark(e->program->cx);
     Py_BEGIN_ALLOW_THREADS;
     st = load(e);

@@ -18,13 +18,16 @@ axepy_set_errors(PyObject *module, PyObject *given)
     Py_RETURN_NONE;
 }
 
+/* NULL: no memory to look for it, raised. */
 static PyObject *
 class_of(axe_status st)
 {
+    PyObject *name = PyUnicode_FromString(axe_status_name(st));
     PyObject *c =
-        classes ? PyDict_GetItemString(classes, axe_status_name(st)) : NULL;
+        name && classes ? PyDict_GetItemWithError(classes, name) : NULL;
 
-    return c ? c : PyExc_RuntimeError;
+    Py_XDECREF(name);
+    return c || PyErr_Occurred() ? c : PyExc_RuntimeError;
 }
 
 /* Texts of one severity, as a tuple. */
@@ -77,7 +80,7 @@ axepy_raise(axe_ctx *cx, axe_status st, axe_mark m)
         said.len -= 7;
     }
     text = PyUnicode_DecodeUTF8(said.text, (Py_ssize_t)said.len, "replace");
-    if (text)
+    if (text && class)
         error = PyObject_CallFunctionObjArgs(class, text, NULL);
     if (error) {
         set_texts(error, cx);
@@ -93,15 +96,41 @@ PyObject *
 axepy_fail(axe_status st, const char *fmt, ...)
 {
     va_list   ap;
-    PyObject *text;
+    PyObject *text, *class = class_of(st);
 
     va_start(ap, fmt);
     text = PyUnicode_FromFormatV(fmt, ap);
     va_end(ap);
-    if (text)
-        PyErr_SetObject(class_of(st), text);
+    if (text && class)
+        PyErr_SetObject(class, text);
     Py_XDECREF(text);
     return NULL;
+}
+
+PyObject *
+axepy_misread(void)
+{
+    PyObject *type = PyErr_Occurred(), *why, *trace;
+
+    if (type != PyExc_ValueError && !PyErr_ExceptionMatches(PyExc_UnicodeError))
+        return NULL;
+    PyErr_Fetch(&type, &why, &trace);
+    axepy_fail(AXE_ESYNTAX,
+               "a text has a character that has no meaning anywhere: %S; "
+               "remove it",
+               why ? why : Py_None);
+    Py_XDECREF(type);
+    Py_XDECREF(why);
+    Py_XDECREF(trace);
+    return NULL;
+}
+
+PyObject *
+axepy_whole(PyObject *out)
+{
+    if (out && PyErr_Occurred())
+        Py_CLEAR(out);
+    return out;
 }
 
 int

@@ -96,7 +96,7 @@ tuple_of(int n, const int64_t *v)
 
     for (int i = 0; out && i < n; i++)
         PyTuple_SetItem(out, i, PyLong_FromLongLong(v[i]));
-    return out;
+    return axepy_whole(out);
 }
 
 /* [{axis: coordinate}] */
@@ -109,12 +109,13 @@ points_of(const axe_ctx *cx, const axe_points *p)
         PyObject *point = PyDict_New();
         for (int a = 0; point && a < p->n_axis; a++) {
             PyObject *c = PyLong_FromLongLong(p->coord[i * p->n_axis + a]);
-            PyDict_SetItemString(point, axe_axis_name(cx, p->axis[a]), c);
+            if (c)
+                PyDict_SetItemString(point, axe_axis_name(cx, p->axis[a]), c);
             Py_XDECREF(c);
         }
         PyList_SetItem(out, i, point);
     }
-    return out;
+    return axepy_whole(out);
 }
 
 PyObject *
@@ -158,7 +159,7 @@ axepy_evaluate(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "sO!z", &text, &PyDict_Type, &n.dict, &machine))
-        return NULL;
+        return axepy_misread();
     n.cx = axepy_context(machine);
     if (!n.cx)
         return NULL;
@@ -184,7 +185,7 @@ iters_of(axe_ctx *cx, int n, const axe_iter *it)
                                      (long long)it[i].stride,
                                      axe_axis_name(cx, it[i].axis),
                                      axe_unit_text(cx, it[i].unit)));
-    return out;
+    return axepy_whole(out);
 }
 
 static PyObject *
@@ -197,7 +198,7 @@ offsets_of(axe_ctx *cx, int n, const axe_offset *o)
                        Py_BuildValue("(Lss)", (long long)o[i].value,
                                      axe_axis_name(cx, o[i].axis),
                                      axe_unit_text(cx, o[i].unit)));
-    return out;
+    return axepy_whole(out);
 }
 
 /* parts(text, machine) -> (shard, replica, offset, n_iters of each dim,
@@ -214,7 +215,7 @@ axepy_parts(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "sz", &text, &machine))
-        return NULL;
+        return axepy_misread();
     cx = axepy_context(machine);
     if (!cx)
         return NULL;
@@ -229,9 +230,9 @@ axepy_parts(PyObject *module, PyObject *args)
             PyLong_FromLong(l->dim_end[i] - (i > 0 ? l->dim_end[i - 1] : 0)));
     out = Py_BuildValue("(NNNN(iiii))", iters_of(cx, l->n_shard, l->shard),
                         iters_of(cx, l->n_replica, l->replica),
-                        offsets_of(cx, l->n_offset, l->offset), dims,
-                        l->swizzle.bits, l->swizzle.base, l->swizzle.shift,
-                        l->swizzle.unit_bits);
+                        offsets_of(cx, l->n_offset, l->offset),
+                        axepy_whole(dims), l->swizzle.bits, l->swizzle.base,
+                        l->swizzle.shift, l->swizzle.unit_bits);
     return finish(cx, AXE_OK, m, out);
 }
 
@@ -249,7 +250,7 @@ axepy_functions(PyObject *module, PyObject *nothing)
         PyList_SetItem(
             out, i,
             Py_BuildValue("(sss)", row[i].name, row[i].args, row[i].what));
-    return out;
+    return axepy_whole(out);
 }
 
 /* ---------------------------------------------------- differences, pictures */
@@ -268,7 +269,7 @@ axepy_why(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "ssz", &a, &b, &machine))
-        return NULL;
+        return axepy_misread();
     cx = axepy_context(machine);
     if (!cx)
         return NULL;
@@ -302,7 +303,7 @@ axepy_draw(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "szii", &text, &machine, &bits, &width))
-        return NULL;
+        return axepy_misread();
     cx = axepy_context(machine);
     if (!cx)
         return NULL;

@@ -119,6 +119,8 @@ static PyObject *
 end(job *j, axe_status st, PyObject *out)
 {
     if (st != AXE_OK) {
+        for (int i = 0; i < j->with->n; i++)
+            axepy_advise(j->cx, j->with->array[i].name, &j->with->view[i]);
         axepy_raise(j->cx, st, j->mark);
         Py_CLEAR(out);
     }
@@ -144,7 +146,7 @@ shapes_of(int n, const axe_shape *s)
             PyTuple_SetItem(shape, k, PyLong_FromLongLong(s[i].extent[k]));
         PyTuple_SetItem(out, i, shape);
     }
-    return out;
+    return axepy_whole(out);
 }
 
 /* shapes(arrays, sizes) -> ((extent, ...), ...) of all parameters */
@@ -283,7 +285,7 @@ axepy_exec_time(PyObject *self, PyObject *args)
         out = PyTuple_New(n_done);
     for (int i = 0; out && i < n_done; i++)
         PyTuple_SetItem(out, i, PyFloat_FromDouble(time[i]));
-    return end(&j, st, out);
+    return axepy_whole(end(&j, st, out));
 }
 
 /* ------------------------------------------------------------------- check */

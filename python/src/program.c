@@ -15,9 +15,15 @@ text_at(PyObject *list, Py_ssize_t i, int k)
 {
     PyObject   *pair = PyTuple_GetItem(list, i);
     PyObject   *x = pair ? PyTuple_GetItem(pair, k) : NULL;
-    const char *text = x ? PyUnicode_AsUTF8AndSize(x, NULL) : NULL;
+    Py_ssize_t  n = 0;
+    const char *text = x ? PyUnicode_AsUTF8AndSize(x, &n) : NULL;
 
-    return text;
+    if (text && strlen(text) == (size_t)n)
+        return text;
+    if (text)
+        PyErr_SetString(PyExc_ValueError, "embedded null character");
+    axepy_misread();
+    return NULL;
 }
 
 int
@@ -162,6 +168,8 @@ compile(axe_ctx *cx, request *r)
     st = axe_compile_for(cx, source, &r->spec, n, array, (axe_stage)r->stage,
                          &program);
     Py_END_ALLOW_THREADS;
+    for (int i = 0; st != AXE_OK && i < n; i++)
+        axepy_advise(cx, array[i].name, &view[i]);
     axepy_drop_all(n, view);
     if (st == AXE_OK && axepy_warn(cx) == 0)
         return make(cx, program);
@@ -186,7 +194,7 @@ axepy_compile(PyObject *module, PyObject *args)
                           &r.sets, &PyTuple_Type, &r.orders, &PyTuple_Type,
                           &r.arrays, &PyTuple_Type, &r.hints, &r.spec.n_worker,
                           &tuned, &r.stage))
-        return NULL;
+        return axepy_misread();
     r.spec.no_tuned = !tuned;
     cx = axe_ctx_new();
     return cx ? compile(cx, &r) : PyErr_NoMemory();
@@ -207,7 +215,7 @@ texts(int n, const char *const *text)
 
     for (int i = 0; out && i < n; i++)
         PyTuple_SetItem(out, i, Py_BuildValue("z", text[i]));
-    return out;
+    return axepy_whole(out);
 }
 
 static PyObject *
@@ -221,7 +229,7 @@ signature_of(const axe_signature *s)
                         Py_BuildValue("(sssN)", p->name, access_name(p->access),
                                       p->type, texts(p->rank, p->extent)));
     }
-    return Py_BuildValue("(szNNN)", s->kernel, s->machine, params,
+    return Py_BuildValue("(szNNN)", s->kernel, s->machine, axepy_whole(params),
                          texts(s->n_constant, s->constant),
                          texts(s->n_constant, s->standard));
 }
@@ -239,7 +247,7 @@ axepy_signatures(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "ss#", &name, &text, &len))
-        return NULL;
+        return axepy_misread();
     cx = axe_ctx_new();
     if (!cx)
         return PyErr_NoMemory();
@@ -258,7 +266,7 @@ axepy_signatures(PyObject *module, PyObject *args)
     if (st != AXE_OK)
         axepy_raise(cx, st, m);
     axe_ctx_free(cx);
-    return out;
+    return axepy_whole(out);
 }
 
 /* -------------------------------------------------------- what can be asked */
@@ -301,7 +309,7 @@ program_emit(PyObject *self, PyObject *args)
     int                      i = 0;
 
     if (!PyArg_ParseTuple(args, "s", &name) || axepy_acquire(&p->lock) < 0)
-        return NULL;
+        return axepy_misread();
     axe_mark   m = axe_ctx_mark(p->cx);
     axe_buf    b = {.cx = p->cx};
     axe_status st;
@@ -352,7 +360,7 @@ program_params(PyObject *self, void *nothing)
                         Py_BuildValue("(sssi)", q.name, access_name(q.access),
                                       q.type, q.rank));
     }
-    return out;
+    return axepy_whole(out);
 }
 
 static PyObject *
@@ -365,7 +373,7 @@ program_sizes(PyObject *self, void *nothing)
     (void)nothing;
     for (int i = 0; out && i < n; i++)
         PyTuple_SetItem(out, i, PyUnicode_FromString(axe_program_size(p, i)));
-    return out;
+    return axepy_whole(out);
 }
 
 static PyObject *
@@ -396,7 +404,7 @@ program_packed(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "sLL", &name, &n, &k) ||
         axepy_acquire(&p->lock) < 0)
-        return NULL;
+        return axepy_misread();
     axe_mark   m = axe_ctx_mark(p->cx);
     axe_status st =
         axe_packed_of(p->cx, p->program, name, (const int64_t[]){n, k}, &as);

@@ -87,8 +87,8 @@ try_of(const axe_tune_result *r, int k)
 
     for (int i = 0; value && i < r->n_param; i++)
         PyTuple_SetItem(value, i, PyUnicode_FromString(t->value[i]));
-    return Py_BuildValue("(Ndddi)", value, t->estimate_s, t->least_s, t->time_s,
-                         t->n_time);
+    return Py_BuildValue("(Ndddi)", axepy_whole(value), t->estimate_s,
+                         t->least_s, t->time_s, t->n_time);
 }
 
 /* (names, tries, measured, default, refused, stopped, machine, sizes, threads,
@@ -102,8 +102,8 @@ result_of(const axe_tune_result *r)
         PyTuple_SetItem(name, i, PyUnicode_FromString(r->param[i]));
     for (int i = 0; each && i < r->n_try; i++)
         PyTuple_SetItem(each, i, try_of(r, i));
-    return Py_BuildValue("(NNiiLOszis)", name, each, r->n_timed, r->standard,
-                         (long long)r->n_refused,
+    return Py_BuildValue("(NNiiLOszis)", axepy_whole(name), axepy_whole(each),
+                         r->n_timed, r->standard, (long long)r->n_refused,
                          r->stopped ? Py_True : Py_False, r->machine, r->sizes,
                          r->n_worker, r->records ? r->records : "");
 }
@@ -188,7 +188,7 @@ axepy_tune(PyObject *module, PyObject *args)
                           &r.program, &PyTuple_Type, &r.sets, &PyTuple_Type,
                           &r.arrays, &PyTuple_Type, &r.sizes, &r.device,
                           &r.spec.budget_s, &r.spec.records, &r.progress))
-        return NULL;
+        return axepy_misread();
     if (r.device != Py_None) {
         if (!PyObject_TypeCheck(r.device, axepy_device_type))
             return axepy_fail(AXE_EARG, "%R is no device", r.device);

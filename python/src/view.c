@@ -17,10 +17,13 @@ enum { BUFFER_FORMAT = 0x4, BUFFER_STRIDES = 0x18 };
 static void
 fail_type(const char *what, const char *name)
 {
-    axepy_fail(AXE_ETYPE,
-               "there is no element type for %s '%.100s'; convert the array "
-               "to one of f64 f32 f16 bf16 f8, integers or bool",
-               what, name);
+    axepy_fail(AXE_ETYPE, "there is no element type for %s '%.100s'; %s", what,
+               name,
+               *name == '>' || *name == '!'
+                   ? "x.astype(x.dtype.newbyteorder('=')) has the order of "
+                     "this machine's bytes"
+                   : "convert the array to one of f64 f32 f16 bf16 f8, "
+                     "integers or bool");
 }
 
 /* ----------------------------------------------------------------- numbers */
@@ -202,7 +205,8 @@ take_buffer(axepy_view *out)
         if (b->strides[i] % b->itemsize != 0 && b->shape[i] > 1) {
             axepy_fail(AXE_ESHAPE,
                        "dimension %d has a stride of %zd bytes, which is no "
-                       "multiple of its elements' %zd; copy the array",
+                       "multiple of its elements' %zd; np.ascontiguousarray "
+                       "makes a copy without",
                        i, b->strides[i], b->itemsize);
             return -1;
         }
@@ -476,7 +480,7 @@ axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out)
         return get_dlpack(x, stream, out);
     axepy_fail(AXE_ETYPE,
                "%R is no array: it has neither the buffer protocol nor "
-               "__dlpack__",
+               "__dlpack__; np.asarray makes one of numbers in lists",
                (PyObject *)Py_TYPE(x));
     return -1;
 }
@@ -494,6 +498,22 @@ axepy_view_drop(axepy_view *v)
         ((versioned *)v->managed)->drop(v->managed);
     Py_DECREF(v->owner);
     v->owner = NULL;
+}
+
+void
+axepy_advise(axe_ctx *cx, const char *name, const axepy_view *v)
+{
+    bool back = false;
+
+    if (v->by != AXEPY_BUFFER || v->buffer.itemsize == 0)
+        return;
+    for (int i = 0; i < v->rank; i++)
+        back = back || (v->stride[i] < 0 && v->shape[i] > 1);
+    if (back)
+        axe_help(cx, "np.ascontiguousarray(%s) is a copy that steps forwards",
+                 name);
+    else if ((uintptr_t)v->data % (size_t)v->buffer.itemsize != 0)
+        axe_help(cx, "%s.copy() is aligned", name);
 }
 
 axe_array

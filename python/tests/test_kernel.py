@@ -448,6 +448,110 @@ def test_devices():
         axe.ops.gemm_sm90(np.ones((2, 2), "f2"), np.ones((2, 2), "f2"))
 
 
+def test_what_a_copy_would_do():
+    x = random(6, 4)
+    for method in (twice, twice.time, twice.check):
+        with pytest.raises(axe.ShapeError, match=r"np.ascontiguousarray\(X\)"):
+            method(x[::-1])
+        with pytest.raises(axe.ShapeError, match=r"np.ascontiguousarray\(Y\)"):
+            method(x, out=np.empty_like(x)[:, ::-1])
+        odd = np.zeros(97, "u1")[1:].view("f4").reshape(6, 4)
+        twice(x)
+        with pytest.raises(axe.ArgumentError, match=r"X.copy\(\) is aligned"):
+            method(odd)
+        method(odd.copy()), method(np.ascontiguousarray(x[::-1]))
+    six = np.lib.stride_tricks.as_strided(np.zeros(40, "u1").view("f4"), (3, 1), (6, 4))
+    with pytest.raises(axe.ShapeError, match="np.ascontiguousarray"):
+        twice(six)
+    with pytest.raises(axe.ElementTypeError, match=r"newbyteorder\('='\)"):
+        twice(x.astype(">f4"))
+    with pytest.raises(axe.ElementTypeError, match="np.asarray"):
+        twice([[1.0]])
+
+
+def test_texts_without_kernels():
+    for text in ("", "// nothing", "\n"):
+        with pytest.raises(axe.TextError, match="has no kernel; one is"):
+            axe.kernel(text)
+    with pytest.raises(axe.CallError, match="a text, not bytes; axe.load"):
+        axe.kernel(TWICE.encode())
+    with pytest.raises(axe.TextError, match="no meaning"):
+        axe.kernel("\ud800")
+    with pytest.raises(axe.TextError, match="no meaning"):
+        twice.with_(T="f32\0")(random(2, 2))
+    with pytest.raises(axe.TextError, match="no meaning"):
+        axe.Device(cache="a\0b")
+
+
+def _every_failure(do, most=60):
+    """How often it was a MemoryError, where allocation 0, 1, 2 ... fails."""
+    testcapi = pytest.importorskip("_testcapi")
+    failed = 0
+    for n in range(most):
+        testcapi.set_nomemory(n, n + 1)
+        try:
+            do()
+        except MemoryError:
+            failed += 1
+        except axe.Error:
+            pass
+        finally:
+            testcapi.remove_mem_hooks()
+    return failed
+
+
+@pytest.mark.parametrize("what, least", [
+    ("points", 3), ("parts", 3), ("why", 4), ("convert", 1), ("signatures", 3),
+    ("look", 2), ("compile", 1), ("shapes", 2), ("load", 1), ("time", 1),
+    ("check", 3), ("simulate", 1), ("refused", 2), ("call", 1)])
+def test_no_memory(what, least):
+    """Each allocation of Python's fails in turn, and nothing is lost by it.
+
+    Of the functions of the extension module: where a frame of Python's fails,
+    CPython itself loses what it holds.
+    """
+    import sys
+    C, t = axe._axe, "(2, 3) : (1@a, 2@b) + [2 : 4@c] + 1@a"
+    x, out = np.ones((2, 3), "f4"), np.empty((2, 3), "f4")
+    k, device = axe.kernel(TWICE).twice, axe.Device(threads=1)
+    k(x), k(x, out=out)
+    arrays, twins = (("X", x), ("Y", out)), (("X", x), ("Y", x))
+    program = k.compile(arrays)
+    simt = k.compile(arrays, target="sm_80", stage="lower")
+    exec = C.Exec(program, device)
+    do = {"points": lambda: C.evaluate("a(1)", {"a": t}, None),
+          "parts": lambda: C.parts(t, None),
+          "why": lambda: C.why(t, "(2, 3) : (1@a, 3@b)", None),
+          "convert": lambda: C.convert(t, "axe", None, None, 0, None, None, None, 0),
+          "signatures": lambda: C.signatures("k", TWICE),
+          "look": lambda: C.look(x),
+          "compile": lambda: C.compile("k", TWICE, "twice", None, (), (), arrays, (),
+                                       1, False, 3),
+          "shapes": lambda: program.shapes(arrays, ()),
+          "load": lambda: C.Exec(program, device),
+          "time": lambda: exec.time(arrays, (), 1, 0.0),
+          "check": lambda: exec.check(arrays, (), device),
+          "simulate": lambda: simt.simulate(arrays, (), 0, 1, 0, 0, True),
+          "refused": lambda: exec.time(twins, (), 1, 0.0),
+          "call": lambda: k(x)}[what]
+    assert _every_failure(do) >= least
+    kept = (x, out, program, exec, device)
+    refs = [sys.getrefcount(o) for o in kept]
+    grown = []
+    for _ in range(5):  # what CPython keeps for later comes and goes
+        gc.collect()
+        blocks = sys.getallocatedblocks()
+        for _ in range(100):
+            _every_failure(do, 12)
+        gc.collect()
+        grown.append(sys.getallocatedblocks() - blocks)
+        if grown[-1] < 100:
+            break
+    assert min(grown) < 100
+    assert refs == [sys.getrefcount(o) for o in kept]
+    np.testing.assert_array_equal(k(x), 2)
+
+
 def test_looking():
     k = axe.kernel("kernel twice(in f32 X[M, N], out f32 Y[M, N]) { index m, n; "
                    "cta (i : M by 8) Y[i*8 + m, n] = 2 * X[i*8 + m, n]; }").twice

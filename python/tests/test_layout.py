@@ -105,6 +105,21 @@ def test_errors_carry_the_diagnostic():
     assert isinstance(e.value, ValueError)
 
 
+def test_texts_that_are_none():
+    for text in ("\0", "(2)\0 : (1)", "\ud800"):
+        with pytest.raises(axe.TextError, match="no meaning anywhere"):
+            Layout(text)
+        with pytest.raises(axe.TextError):
+            Layout("(2) : (1)", machine=text)
+        with pytest.raises(axe.TextError):
+            Layout.read(text, "cute")
+    for text in (3, None, b"(2) : (1)"):
+        with pytest.raises(axe.CallError, match="a layout is a text or a Layout"):
+            Layout(text)
+        with pytest.raises(axe.CallError):
+            axe.evaluate(text)
+
+
 def test_integers_are_exact():
     big = (1 << 62) - 1
     assert Layout(f"(2) : ({big})").table() == [0, big]
