@@ -103,10 +103,8 @@ def wrapper(who: str) -> Optional[Callable[[Any], Any]]:
     """What makes a result of such an array; None: it is one."""
     if who != "jax":
         return None
-    import jax
-
     # Aliased where the memory is aligned as JAX wants it, else copied by JAX.
-    return functools.partial(jax.numpy.asarray)
+    return functools.partial(sys.modules["jax"].numpy.asarray)
 
 
 def stream_of(who: str, number: int) -> Optional[Callable[[], int]]:

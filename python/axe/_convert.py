@@ -168,8 +168,8 @@ class Why(NamedTuple):
     equal: bool
     part: str
     """"nothing", "the steps of their digits", "where they begin" ..."""
-    index: Optional[int]
-    """None: there is none, or none was found"""
+    at: Optional[int]
+    """index of an element that shows it; None: there is none, or none was found"""
     least: bool
     """no index before shows it"""
     a: List[Point]
@@ -188,7 +188,7 @@ def why(a: Union[str, Layout], b: Union[str, Layout],
     """Are two layouts equal, and if not, what shows it?
 
     >>> w = why("(2, 3) : (3, 1)", "(2, 3) : (4, 1)")
-    >>> w.equal, w.index, w.a, w.b
+    >>> w.equal, w.at, w.a, w.b
     (False, 3, [{'m': 3}], [{'m': 4}])
     >>> print(w)
     different in the steps of their digits

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from . import _axe
 from ._errors import ArgumentError
@@ -23,6 +23,9 @@ class Device(_axe.Device):
     Raises ``DeviceError`` where there is no such device.
     """
 
+    name: str
+    _was: List[Any]
+
     def __new__(cls, name: str = "cpu", *, threads: int = 0,
                 cache: Optional[str] = None, cc: Optional[str] = None) -> "Device":
         gpu = -1
@@ -33,12 +36,13 @@ class Device(_axe.Device):
             gpu = int(number)
         elif name != "cpu":
             raise ArgumentError(f"no device '{name}'; cpu, cuda and cuda:1 are")
-        new = super().__new__(cls, threads=threads, gpu=gpu, cache=cache, cc=cc)
+        new: Device = super().__new__(cls, threads=threads, gpu=gpu, cache=cache, cc=cc)
         new.name = name
         new._was = []
         return new
 
-    def __init__(self, name: str = "cpu", **options: Any) -> None:
+    def __init__(self, name: str = "cpu", *, threads: int = 0,
+                 cache: Optional[str] = None, cc: Optional[str] = None) -> None:
         self.name = name
 
     def __repr__(self) -> str:

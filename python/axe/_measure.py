@@ -381,7 +381,8 @@ def tuned(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],
     if not budget > 0:
         raise ArgumentError(f"budget={budget!r}: seconds, above 0")
     if target:
-        device, arrays = None, ()
+        device = None
+        arrays: Arrays = ()
         program, sizes = kernel._look(args, target, "plan", dict(keywords))
         kernel = kernel.with_(**keywords)
         machine = program.machine

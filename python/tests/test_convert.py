@@ -84,13 +84,13 @@ def test_moves_refused():
 
 def test_why():
     w = axe.why("(2, 3) : (3, 1)", Layout("(3, 2) : (2, 1)"))
-    assert w.equal and w.index is None and w.part == "nothing"
+    assert w.equal and w.at is None and w.part == "nothing"
     assert str(w).startswith("equal: the same points at all 6 indices")
     w = axe.why("(4) : (1)", "(5) : (1)")
-    assert not w.equal and w.index == 4 and w.a == [] and w.b == [{"m": 4}] and w.least
+    assert not w.equal and w.at == 4 and w.a == [] and w.b == [{"m": 4}] and w.least
     a, b = Layout("(4, 6) : (6, 1) + [2 : 24]"), Layout("(4, 6) : (6, 1) + [2 : 48]")
     w = axe.why(a, b)
-    assert w.part == "their copies" and w.a == a(w.index) and w.b == b(w.index)
+    assert w.part == "their copies" and w.a == a(w.at) and w.b == b(w.at)
     with pytest.raises(axe.ArgumentError, match="two machines"):
         axe.why(Layout("(2) : (1)", machine="cpu"), Layout("(2) : (1)", machine="nvidia"))
 

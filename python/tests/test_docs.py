@@ -33,6 +33,8 @@ def test_readme(page):
 def test_every_public_name_is_documented():
     for name in axe.__all__:
         assert (getattr(axe, name).__doc__ or "").strip(), name
-    for name, method in vars(axe.Layout).items():
-        if not name.startswith("_"):
-            assert (method.__doc__ or "").strip(), name
+        if isinstance(getattr(axe, name), type):
+            for of, method in vars(getattr(axe, name)).items():
+                if not of.startswith("_") and (callable(method)
+                                               or isinstance(method, property)):
+                    assert (method.__doc__ or "").strip(), (name, of)
