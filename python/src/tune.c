@@ -27,6 +27,16 @@ now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* What was raised ends the search: Ctrl-C with what is known. */
+static void
+end_by(search *s)
+{
+    s->pressed = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+    s->failed = !s->pressed;
+    if (s->pressed)
+        PyErr_Clear();
+}
+
 static bool
 stop(void *user)
 {
@@ -37,12 +47,8 @@ stop(void *user)
         return s->failed || s->pressed;
     gil = PyGILState_Ensure();
     s->heard = now();
-    if (PyErr_CheckSignals() < 0) {
-        s->pressed = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
-        s->failed = !s->pressed;
-        if (s->pressed)
-            PyErr_Clear();
-    }
+    if (PyErr_CheckSignals() < 0)
+        end_by(s);
     PyGILState_Release(gil);
     return s->failed || s->pressed;
 }
@@ -57,7 +63,7 @@ tell(void *user, const axe_tune_result *r, const char *doing)
     double           best = 0;
     int              n = 0;
 
-    if (s->failed)
+    if (s->failed || s->pressed)
         return;
     for (int i = 0; i < r->n_try; i++)
         if (r->each[i].time_s > 0) {
@@ -70,7 +76,8 @@ tell(void *user, const axe_tune_result *r, const char *doing)
     out = time ? PyObject_CallFunction(s->progress, "siiO", doing, r->n_try, n,
                                        time)
                : NULL;
-    s->failed = !out;
+    if (!out)
+        end_by(s);
     Py_XDECREF(time);
     Py_XDECREF(out);
     PyGILState_Release(gil);
