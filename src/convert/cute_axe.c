@@ -224,6 +224,7 @@ axe_cute_from_axe(axe_ctx *cx, const axe_layout *l, bool coordinates,
     axe_cute         *mode = axe_new_array(cx, axe_cute, n);
     axe_cute          tree;
     axe_cute_composed c = {.swizzle = l->swizzle};
+    bool              wrap; /* modes in parentheses: a mode of its own */
 
     AXE_TRY(refuse(cx, l));
     for (int k = 0, from = 0; k < n; k++) {
@@ -242,7 +243,8 @@ axe_cute_from_axe(axe_ctx *cx, const axe_layout *l, bool coordinates,
     }
     if (l->n_offset > 0)
         c.offset = l->offset[0].value;
-    tree = n == 1 ? mode[0] : axe_cute_tuple(cx, n, mode);
+    wrap = n > 1 || (coordinates && mode[0].n_mode > 1);
+    tree = wrap ? axe_cute_tuple(cx, n, mode) : mode[0];
     AXE_TRY(axe_cute_check(cx, "cute", &tree));
     c.layout = axe_cute_put(cx, tree);
     *out = c;

@@ -162,15 +162,15 @@ axe_status
 axe_shard_read_megatron(axe_ctx *cx, const axe_json *spec, axe_sharding *s)
 {
     const char *what = spec->kind == AXE_JSON_TEXT ? spec->text : "";
-    int         k = strcmp(what, "column") == 0 ? 0 : s->rank - 1;
+    bool        column = strcmp(what, "column") == 0;
 
     if (strcmp(what, "replicated") == 0)
         return AXE_OK;
-    if ((k == s->rank - 1 && strcmp(what, "row") != 0) || s->n_mesh != 1)
+    if ((!column && strcmp(what, "row") != 0) || s->n_mesh != 1)
         return axe_shard_wrong(cx, "megatron",
                                "column, row or replicated, on a mesh of "
                                "one axis");
     s->used[0] = true;
-    axe_shard_cut(cx, s, k, s->mesh[0], 1);
+    axe_shard_cut(cx, s, column ? 0 : s->rank - 1, s->mesh[0], 1);
     return AXE_OK;
 }
