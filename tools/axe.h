@@ -58,6 +58,31 @@ bool axe_tool_same_file(const char *a, const char *b);
  * fails (disk full, closed pipe), else `code`.  The last act of a verb. */
 int axe_tool_finish(int code);
 
+/* The value of an expression, which must be a layout; `name` is what messages
+ * call it.  ETYPE. */
+AXE_CHECK axe_status axe_tool_layout(axe_ctx *cx, const char *name,
+                                     const char *text, const axe_layout **out);
+
+/* The options that all verbs of layouts have, behind their own: a row each for
+ * the long options, the letters for the short ones, and what was said. */
+#define AXE_LAYOUT_OPTIONS                                                     \
+    {"json", no_argument, NULL, 'j'},                                          \
+        {"machine", required_argument, NULL, 'm'},                             \
+        {"strict-axes", no_argument, NULL, 's'},                               \
+        {"help", no_argument, NULL, 'h'},                                      \
+    {                                                                          \
+        NULL, 0, NULL, 0                                                       \
+    }
+#define AXE_LAYOUT_LETTERS "m:h"
+
+typedef struct axe_layout_args {
+    bool        json, strict;
+    const char *machine;
+} axe_layout_args;
+
+/* Is c one of them, but for help?  Takes it. */
+bool axe_tool_layout_arg(int c, axe_layout_args *out);
+
 /* Load the axes of `machine` (NULL: none) and say whether other identifiers
  * are axes too. ENAME for an unknown machine, with a suggestion. */
 AXE_CHECK axe_status axe_tool_axes(axe_ctx *cx, const char *machine,

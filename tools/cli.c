@@ -69,6 +69,14 @@ axe_tool_usage(const char *verb, const char *fmt, ...)
     return AXE_EXIT_USAGE;
 }
 
+/* Is it no option, but a text that begins as one does? */
+static bool
+is_text(const char *said)
+{
+    return said[0] == '-' && said[strcspn(said, " ():[]{},")] != '\0' &&
+           !strchr(said, '=');
+}
+
 /* --name or --name=value, as known ones are written. */
 int
 axe_tool_wrong(char *const *argv, const struct option *known)
@@ -85,6 +93,13 @@ axe_tool_wrong(char *const *argv, const struct option *known)
     if (len > 2 && len < MAX_NAME) {
         memcpy(word, said + 2, len - 2);
         near = axe_nearest(word, n, name);
+    }
+    if (is_text(said) || (argv[optind] && is_text(argv[optind]))) {
+        fprintf(stderr,
+                "  help: a text that begins with '-' goes behind '--', as in "
+                "axe %s -- '-..'\n",
+                verb);
+        return AXE_EXIT_USAGE;
     }
     if (!near || strcmp(near, word) == 0)
         return axe_tool_usage(verb, "wrong option");
@@ -162,4 +177,28 @@ axe_tool_axes(axe_ctx *cx, const char *machine, bool strict)
     }
     axe_axes_open(cx, !strict);
     return AXE_OK;
+}
+
+axe_status
+axe_tool_layout(axe_ctx *cx, const char *name, const char *text,
+                const axe_layout **out)
+{
+    axe_value v;
+
+    AXE_TRY(axe_expr_eval(cx, name, text, NULL, &v));
+    if (v.kind != AXE_VALUE_LAYOUT)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE, "%s is no layout but %s",
+                        name, axe_value_text(cx, &v));
+    *out = v.layout;
+    return AXE_OK;
+}
+
+bool
+axe_tool_layout_arg(int c, axe_layout_args *out)
+{
+    out->json = out->json || c == 'j';
+    out->strict = out->strict || c == 's';
+    if (c == 'm')
+        out->machine = optarg;
+    return c == 'j' || c == 's' || c == 'm';
 }

@@ -11,8 +11,8 @@
 enum { MAP_ROWS = 4096 }; /* of one --map */
 
 typedef struct options {
-    bool        map, json, strict;
-    const char *machine;
+    bool            map;
+    axe_layout_args args;
 } options;
 
 static const char help_head[] =
@@ -207,7 +207,7 @@ show(axe_ctx *cx, const char *text, const options *opt)
     axe_value v;
 
     AXE_TRY(axe_expr_eval(cx, "EXPR", text, NULL, &v));
-    if (opt->json) {
+    if (opt->args.json) {
         print_json(cx, &v);
         return AXE_OK;
     }
@@ -226,10 +226,10 @@ run(int n, char **texts, const options *opt)
 
     if (!cx)
         return axe_tool_finish(AXE_EXIT_FAIL);
-    if (axe_tool_axes(cx, opt->machine, opt->strict) != AXE_OK)
+    if (axe_tool_axes(cx, opt->args.machine, opt->args.strict) != AXE_OK)
         code = axe_tool_report(cx);
     for (int i = 0; code == AXE_EXIT_OK && i < n; i++) {
-        if (i > 0 && !opt->json)
+        if (i > 0 && !opt->args.json)
             putchar('\n');
         if (show(cx, texts[i], opt) != AXE_OK)
             code = axe_tool_report(cx);
@@ -243,34 +243,20 @@ axe_verb_layout(int argc, char **argv)
 {
     static const struct option long_options[] = {
         {"map", no_argument, NULL, 'M'},
-        {"json", no_argument, NULL, 'j'},
-        {"machine", required_argument, NULL, 'm'},
-        {"strict-axes", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        AXE_LAYOUT_OPTIONS,
     };
     options opt = {0};
     int     c;
 
-    while ((c = getopt_long(argc, argv, "m:h", long_options, NULL)) != -1)
-        switch (c) {
-        case 'M':
-            opt.map = true;
-            break;
-        case 'j':
-            opt.json = true;
-            break;
-        case 'm':
-            opt.machine = optarg;
-            break;
-        case 's':
-            opt.strict = true;
-            break;
-        case 'h':
+    while ((c = getopt_long(argc, argv, AXE_LAYOUT_LETTERS, long_options,
+                            NULL)) != -1) {
+        if (c == 'h')
             return help();
-        default:
+        if (c == 'M')
+            opt.map = true;
+        else if (!axe_tool_layout_arg(c, &opt.args))
             return axe_tool_wrong(argv, long_options);
-        }
+    }
     if (optind == argc)
         return axe_tool_usage("layout", "an expression is missing");
     return run(argc - optind, argv + optind, &opt);

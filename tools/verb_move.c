@@ -41,20 +41,6 @@ typedef struct options {
 } options;
 
 static axe_status
-layout_of(axe_ctx *cx, const char *name, const char *text,
-          const axe_layout **out)
-{
-    axe_value v;
-
-    AXE_TRY(axe_expr_eval(cx, name, text, NULL, &v));
-    if (v.kind != AXE_VALUE_LAYOUT)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE, "%s is no layout but %s",
-                        name, axe_value_text(cx, &v));
-    *out = v.layout;
-    return AXE_OK;
-}
-
-static axe_status
 show(axe_ctx *cx, char **text, const options *opt)
 {
     const axe_machine      *mc;
@@ -62,8 +48,8 @@ show(axe_ctx *cx, char **text, const options *opt)
     const axe_move_program *m;
 
     AXE_TRY(axe_machine_find(cx, opt->move.machine, &mc));
-    AXE_TRY(layout_of(cx, "SRC", text[0], &src));
-    AXE_TRY(layout_of(cx, "DST", text[1], &dst));
+    AXE_TRY(axe_tool_layout(cx, "SRC", text[0], &src));
+    AXE_TRY(axe_tool_layout(cx, "DST", text[1], &dst));
     AXE_TRY(axe_move_plan(cx, src, dst, &opt->move, &m));
     if (opt->json)
         puts(axe_move_json(cx, m));

@@ -31,10 +31,7 @@ static const char help_text[] =
     "      --strict-axes  refuse axes that no machine declares\n"
     "  -h, --help         this text; functions: see 'axe layout --help'\n";
 
-typedef struct options {
-    bool        json, strict;
-    const char *machine;
-} options;
+typedef axe_layout_args options;
 
 /* ------------------------------------------------------------------- answers
  */
@@ -84,12 +81,71 @@ put_difference(answer *a, const axe_layout_difference *d)
     put_field(a, "b", axe_layout_points_text(a->cx, &d->b));
 }
 
+/* The layout on elements of so many bits: a swizzle of bytes, or of other
+ * units, is one of elements then. */
+static axe_status
+on_elements(axe_ctx *cx, const axe_layout *l, int bits, const axe_layout **out)
+{
+    axe_layout own = *l;
+
+    if (l->swizzle.unit_bits > 0)
+        AXE_TRY(axe_swizzle_recast(cx, l->swizzle, bits, &own.swizzle));
+    return axe_layout_make(cx, &own, out);
+}
+
+/* Swizzles that count in units of their own: which elements make the two equal,
+ * which do not. */
+static axe_status
+compare_by_width(axe_ctx *cx, const axe_layout *x, const axe_layout *y,
+                 answer *out)
+{
+    axe_buf equal = {.cx = cx}, other = {.cx = cx};
+
+    for (int bits = 4; bits <= 128; bits *= 2) {
+        const axe_layout *a, *b;
+        axe_mark          m = axe_ctx_mark(cx);
+        bool              same;
+        axe_buf          *list;
+
+        if (on_elements(cx, x, bits, &a) != AXE_OK ||
+            on_elements(cx, y, bits, &b) != AXE_OK ||
+            axe_layout_equal(cx, a, b, &same) != AXE_OK) {
+            axe_ctx_release(cx, m);
+            continue;
+        }
+        list = same ? &equal : &other;
+        axe_putf(list, "%s%d", list->len ? ", " : "", bits);
+    }
+    if (equal.len == 0 && other.len == 0)
+        return AXE_EUNSUPPORTED;
+    begin(out, cx, other.len == 0 ? AXE_EXIT_OK : NO,
+          other.len == 0   ? "equal"
+          : equal.len == 0 ? "different"
+                           : "depends");
+    axe_putf(&out->text, "%s: a swizzle counts in units of its own\n",
+             other.len == 0   ? "equal on elements of all widths"
+             : equal.len == 0 ? "different in elements of all widths"
+                              : "different in elements of some widths");
+    if (equal.len > 0)
+        axe_putf(&out->text, "  equal on elements of %s bits\n", equal.text);
+    if (other.len > 0)
+        axe_putf(&out->text, "  different on elements of %s bits\n",
+                 other.text);
+    axe_putf(&out->json, ",\"equal_bits\":[%s],\"different_bits\":[%s]",
+             equal.len ? equal.text : "", other.len ? other.text : "");
+    return AXE_OK;
+}
+
 static axe_status
 compare(axe_ctx *cx, const axe_layout *x, const axe_layout *y, answer *out)
 {
     axe_layout_difference d;
+    axe_status            st = axe_layout_differ(cx, x, y, &d);
 
-    AXE_TRY(axe_layout_differ(cx, x, y, &d));
+    if (st == AXE_EUNSUPPORTED &&
+        (x->swizzle.unit_bits > 0 || y->swizzle.unit_bits > 0))
+        return compare_by_width(cx, x, y, out);
+    AXE_TRY(st);
     begin(out, cx, d.part == AXE_DIFFER_NONE ? AXE_EXIT_OK : NO,
           d.part == AXE_DIFFER_NONE ? "equal" : "different");
     axe_puts(&out->text, axe_layout_difference_text(cx, x, y, &d));
@@ -212,20 +268,6 @@ put_collision(answer *a, const axe_layout *l)
     return AXE_OK;
 }
 
-static axe_status
-layout_of(axe_ctx *cx, const char *name, const char *text,
-          const axe_layout **out)
-{
-    axe_value v;
-
-    AXE_TRY(axe_expr_eval(cx, name, text, NULL, &v));
-    if (v.kind != AXE_VALUE_LAYOUT)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE, "%s is no layout but %s",
-                        name, axe_value_text(cx, &v));
-    *out = v.layout;
-    return AXE_OK;
-}
-
 /* What shows the refusal, or a no, of some functions. */
 static void
 put_witness(answer *a, const char *fn, int n, char **arg)
@@ -233,10 +275,10 @@ put_witness(answer *a, const char *fn, int n, char **arg)
     axe_mark          m = axe_ctx_mark(a->cx);
     const axe_layout *x, *y;
 
-    if (!fn || n < 1 || layout_of(a->cx, "A", arg[0], &x) != AXE_OK)
+    if (!fn || n < 1 || axe_tool_layout(a->cx, "A", arg[0], &x) != AXE_OK)
         return;
     if (strcmp(fn, "tile_of") == 0 && n == 2 &&
-        layout_of(a->cx, "B", arg[1], &y) == AXE_OK)
+        axe_tool_layout(a->cx, "B", arg[1], &y) == AXE_OK)
         put_break(a, x, y);
     else if (strcmp(fn, "injective") == 0 && put_collision(a, x) != AXE_OK)
         axe_ctx_release(a->cx, m);
@@ -297,8 +339,8 @@ run(int n, char **arg, const options *opt)
         code = finish(&a, opt);
     } else {
         const axe_layout *x, *y;
-        if (layout_of(cx, "A", arg[0], &x) != AXE_OK ||
-            layout_of(cx, "B", arg[1], &y) != AXE_OK ||
+        if (axe_tool_layout(cx, "A", arg[0], &x) != AXE_OK ||
+            axe_tool_layout(cx, "B", arg[1], &y) != AXE_OK ||
             compare(cx, x, y, &a) != AXE_OK)
             code = axe_tool_report(cx);
         else
@@ -312,32 +354,20 @@ int
 axe_verb_why(int argc, char **argv)
 {
     static const struct option long_options[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"machine", required_argument, NULL, 'm'},
-        {"strict-axes", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        AXE_LAYOUT_OPTIONS,
     };
     options opt = {0};
     int     c;
 
-    while ((c = getopt_long(argc, argv, "m:h", long_options, NULL)) != -1)
-        switch (c) {
-        case 'j':
-            opt.json = true;
-            break;
-        case 'm':
-            opt.machine = optarg;
-            break;
-        case 's':
-            opt.strict = true;
-            break;
-        case 'h':
+    while ((c = getopt_long(argc, argv, AXE_LAYOUT_LETTERS, long_options,
+                            NULL)) != -1) {
+        if (c == 'h') {
             fputs(help_text, stdout);
             return axe_tool_finish(AXE_EXIT_OK);
-        default:
-            return axe_tool_wrong(argv, long_options);
         }
+        if (!axe_tool_layout_arg(c, &opt))
+            return axe_tool_wrong(argv, long_options);
+    }
     if (optind == argc)
         return axe_tool_usage("why",
                               "two layouts, or an expression, are missing");

@@ -34,5 +34,9 @@ check unsaid   1 'say which to keep'         "$AXE" convert --from cute '(2,4):(
 check several  0 '(8) : (2)'                 "$AXE" convert --from cute 4:1 8:2
 check machine  0 '@lane'                     "$AXE" convert -m nvidia -f tv --shape 32,1 '(32,1):(1,0)'
 check caret    1 '    1 | (4:1'              "$AXE" convert --from cute '(4:1'
+check minus    2 "goes behind '--'"           "$AXE" convert '-(4:1)'
+check behind   0 '(4) : (-1)'                "$AXE" convert -- '(4) : (-1)'
+check column   1 '      |        ^'           "$AXE" convert --from dtensor --shape 8,16 --mesh 2,4 '[S(0), T(1)]'
+check back     0 '[S(0), R]'                 "$AXE" convert --to dtensor --mesh 2,4 -m cpu '((2, 4), 16) : ((4@gpuid, 16), 1) + [4 : 1@gpuid]'
 
 exit $failed

@@ -26,6 +26,11 @@ equal: the same points at all 6 indices
     A (6) : (1)
     B (6) : (1)
 END
+says units 1 "$AXE" why 'swizzle(128) o (8, 64) : (64, 1)' 'swizzle<3, 3, 3> o (8, 64) : (64, 1)' <<'END'
+different in elements of some widths: a swizzle counts in units of its own
+  equal on elements of 16 bits
+  different on elements of 4, 8, 32, 64, 128 bits
+END
 says digits 1 "$AXE" why '(2, 3) : (3, 1)' '(2, 3) : (4, 1)' <<'END'
 different in the steps of their digits
   at index 3, (1, 0):
