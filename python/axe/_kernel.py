@@ -1,17 +1,20 @@
 """Kernels: from text to calls on arrays."""
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
+                    Tuple)
 
 from . import _arrays, _axe, _device, _measure
 from ._device import Device
 from ._errors import (ArgumentError, CallError, ElementTypeError, ShapeError,
                       TextError, UnsupportedError)
 from ._measure import Check, Simulation, Timing, Tuning
+
+if TYPE_CHECKING:
+    import inspect
 
 STAGES = ("ir", "plan", "lower", "c")
 CPU = 1
@@ -186,6 +189,7 @@ class Kernel(_axe.Caller):
 
     @property
     def __signature__(self) -> inspect.Signature:
+        import inspect  # a third of what `import axe` would cost
         kind = inspect.Parameter
         return inspect.Signature(
             [kind(p.name, kind.POSITIONAL_OR_KEYWORD) for p in self._inputs]
@@ -227,8 +231,9 @@ class Kernel(_axe.Caller):
             with device:
                 return self._keywords(*args, out=out, **keywords)
         arrays = {n: keywords.pop(n) for n in list(keywords) if n in self._number}
-        kernel = self.with_(**keywords)
-        args = self._place(args, arrays)
+        kernel = self.with_(**keywords) if keywords else self
+        if arrays:
+            args = self._place(args, arrays)
         if out is None:
             given = [p.name for p in self._outputs if p.name in arrays]
             if given and len(given) < len(self._outputs):

@@ -3,6 +3,8 @@ import doctest
 import importlib
 import pathlib
 import pkgutil
+import subprocess
+import sys
 
 import pytest
 
@@ -38,3 +40,13 @@ def test_every_public_name_is_documented():
                 if not of.startswith("_") and (callable(method)
                                                or isinstance(method, property)):
                     assert (method.__doc__ or "").strip(), (name, of)
+
+
+def test_import_brings_little():
+    """What it costs is what it imports: bench/python.py."""
+    code = ("import sys; import axe; "
+            "print([m for m in ('numpy', 'torch', 'inspect', 'dataclasses') "
+            "if m in sys.modules])")
+    said = subprocess.run([sys.executable, "-S", "-c", code], check=True, text=True,
+                          capture_output=True)
+    assert said.stdout == "[]\n"
