@@ -366,7 +366,9 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
 
     if (!alone) {
         sim_async *o = axe_sim_async_new(s, c);
-        if (!axe_atom_zeros(c->in->shape->atom))
+        if (axe_atom_zeros(c->in->shape->atom))
+            o->call.clock.vc[w->agent] = axe_sim_told(w, c->mask);
+        else
             o->call.mask = c->pred;
         axe_sim_to_group(s, axe_sim_group_of(s, w, c->in->shape->group), o);
         axe_sim_release(s, w);
