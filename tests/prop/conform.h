@@ -301,6 +301,11 @@ typedef struct row {
                " c[m, n] += a[m, k] * b[k, n]; }" \
                " C[i*32 + m, j*48 + n] = c[m, n]; } }"
 
+#define BELOW "kernel k(in f32 X[N], out f32 Y[N], out f32 Z[N]) { index n;" \
+              " cta (i : N by 16) { Y[i*16 + n] = X[(i*16 + n - 3)/2];" \
+              " if ((i - 3)/2 == -1) Z[i*16 + n] = 1;" \
+              " else if ((i - 5)%3 == 1) Z[i*16 + n] = 2;" \
+              " else Z[i*16 + n] = X[(i - 2)/4 + n]; } }"
 #define QUOTIENTS "kernel k(out f32 Y[M, 45], out f32 Z[M, 45]) {" \
                   " index m, n; cta (i : M by 8) { i64 q = i - 3;" \
                   " Y[i*8 + m, n] = f32((n - 20) / 8 + (n - 20) % 16 * 100" \
@@ -447,6 +452,7 @@ static const row rows[] = {
     {"indices far away",        NULL, FAR, {NULL},                             {{"M", 21}, {"N", 70}}},
     {"quotients by scalars",    NULL, QUOTIENTS, {NULL},                       {{"M", 61}}},
     {"loops that are sums",     NULL, SHIFTED, {NULL},                         {{"C", 19}, {"H", 7}, {"W", 45}, {"O", 21}}},
+    {"quotients below zero",    NULL, BELOW, {NULL},                           {{"N", 100}}},
     {"a strided factor",        NULL, STRIDED, {NULL},                         {{"L", 37}, {"C", 45}}},
 };
 /* clang-format on */

@@ -23,6 +23,8 @@ static const struct {
     /* by another */
     {"cta (i : M by 16) t[i*16 + m, n] = X[i*16 + m, n]; cta (i : M by 16) { reg f32 a[10]; "
      "a[r] = t[i*16 + 2*r, 0]; Y[i*16 + r, 0] = a[r]; }", "1"},
+    {"cta (i : M by 16) { reg f32 a[8]; a[r] = X[i*16 + r, 0]; t[i*16 + r, 0] = a[r]; }"
+     " cta (i : M by 16) { reg f32 a[8]; a[r] = t[i*8 + r, 0]; Y[i*16 + r, 0] = a[r]; }", "1"},
     /* tiles that begin elsewhere */
     {"cta (i : M by 16) { reg f32 c[16, 48] = 0; shared f32 a[16, 8]; shared f32 b[8, 48]; "
      "for (p : N by 8) { a[m, r] = X[i*16 + m, p*8 + r]; b[r, n] = X[p*8 + r, n + 1]; "
