@@ -1,10 +1,10 @@
 /* caller.c - calling a kernel on arrays.
  *
- * A call is known by its key: the device and of each argument type, shape,
- * strides and where it is.  What was found out for a key, which program, which
- * launch, how results are made, is kept, so that the next call looks at nothing
- * but addresses.  A key that is new goes to the method `_bind` of Python's
- * class, which answers
+ * A call is known by its key: the device and of each argument its class, its
+ * elements' type, shape, strides and where it is.  What was found out for a
+ * key, which program, which launch, how results are made, is kept, so that the
+ * next call looks at nothing but addresses.  A key that is new goes to the
+ * method `_bind` of Python's class, which answers
  *
  *     (exec, param, number, sizes, alloc, wrap, result, stream)
  *
@@ -20,12 +20,13 @@
 
 #include "axepy.h"
 
-enum { MAX_ENTRY = 4096, MAX_WORD = AXEPY_ARRAYS * (2 + 2 * AXEPY_RANK) + 2 };
+enum { MAX_ENTRY = 4096, MAX_WORD = AXEPY_ARRAYS * (3 + 2 * AXEPY_RANK) + 2 };
 
 typedef struct entry {
     int         refs, n_word;
     uint64_t    hash;
     PyObject   *binding; /* keeps all below */
+    PyObject   *classes; /* of the key, which has their addresses */
     axepy_exec *exec;
     axe_call   *call; /* of a CPU */
     PyObject   *alloc, *wrap, *stream;
@@ -56,6 +57,7 @@ entry_drop(entry *e)
         return;
     axe_call_free(e->call);
     Py_XDECREF(e->binding);
+    Py_XDECREF(e->classes);
     free(e->size);
     free(e);
 }
@@ -148,11 +150,14 @@ put_word(request *r, int64_t w)
     r->hash ^= r->hash >> 29;
 }
 
+/* The class says whose arrays the results are, so it belongs to the key. */
 static void
-put_view(request *r, const axepy_view *v)
+put_view(request *r, const axepy_view *v, PyObject *x)
 {
     int64_t type = 0;
 
+    if (v->by != AXEPY_NUMBER)
+        put_word(r, (int64_t)(intptr_t)Py_TYPE(x));
     memcpy(&type, v->type, strlen(v->type) < 6 ? strlen(v->type) : 6);
     put_word(r, type << 8 | v->rank << 1 | (v->by == AXEPY_NUMBER));
     put_word(r, (int64_t)v->number << 8 | v->device);
@@ -171,7 +176,7 @@ add_view(request *r, PyObject *x)
     }
     if (axepy_view_get(x, NULL, &r->view[r->n_view]) < 0)
         return -1;
-    put_view(r, &r->view[r->n_view++]);
+    put_view(r, &r->view[r->n_view++], x);
     return 0;
 }
 
@@ -272,6 +277,29 @@ fill(entry *e)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* Argument i of those that are given, then of the outputs. */
+static PyObject *
+given(const request *r, int i)
+{
+    if (i < r->n_arg)
+        return PyTuple_GetItem(r->args, i);
+    return PyTuple_Check(r->out) ? PyTuple_GetItem(r->out, i - r->n_arg)
+                                 : r->out;
+}
+
+static PyObject *
+classes_of(const request *r)
+{
+    PyObject *out = PyTuple_New(r->n_arg + r->n_out);
+
+    for (int i = 0; out && i < r->n_arg + r->n_out; i++) {
+        PyObject *c = (PyObject *)Py_TYPE(given(r, i));
+        Py_INCREF(c);
+        PyTuple_SetItem(out, i, c);
+    }
+    return out;
+}
+
 /* Ask Python's side; NULL: raised. */
 static entry *
 bind(PyObject *self, request *r)
@@ -293,7 +321,8 @@ bind(PyObject *self, request *r)
     e->n_word = r->n_word;
     e->hash = r->hash;
     memcpy(e->word, r->word, bytes);
-    if (fill(e) == 0)
+    e->classes = classes_of(r);
+    if (e->classes && fill(e) == 0)
         return e;
     entry_drop(e);
     return NULL;
@@ -456,11 +485,8 @@ object_of(const entry *e, const request *r, int i)
 {
     PyObject *x;
 
-    if (i < r->n_arg)
-        x = PyTuple_GetItem(r->args, i);
-    else if (i < r->n_arg + r->n_out)
-        x = PyTuple_Check(r->out) ? PyTuple_GetItem(r->out, i - r->n_arg)
-                                  : r->out;
+    if (i < r->n_arg + r->n_out)
+        x = given(r, i);
     else {
         x = r->made[i - r->n_arg - r->n_out];
         if (e->wrap != Py_None)

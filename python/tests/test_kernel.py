@@ -306,6 +306,37 @@ def test_calls_are_kept_by_what_they_are():
     np.testing.assert_array_equal(k(x), 2 * x)
 
 
+class Own:
+    """An array of another framework, which exports by DLPack."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **keywords):
+        return self.x.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+def test_calls_of_other_classes_are_other_calls():
+    """Their results may be others', too: a tensor's was NumPy's after an array's."""
+    k = axe.kernel(TWICE).twice
+    x = random(5, 7)
+    k(x), k(Own(x)), k(memoryview(x)), k(Own(x))
+    assert k._known == 3
+    np.testing.assert_array_equal(k(Own(x)), 2 * x)
+
+    def of_a_class_that_goes():
+        class Once(Own):
+            pass
+        k(Once(x))
+
+    for _ in range(50):
+        of_a_class_that_goes()
+    assert k._known == 53
+
+
 def test_many_shapes():
     k = axe.kernel(TWICE).twice
     for n in range(5000):

@@ -227,3 +227,15 @@ def test_kernels_that_are_no_backward():
         axe.torch.op("axe_test::no", k.twice, backward=k.other_backward)
     with pytest.raises(axe.CallError, match="give one of them"):
         axe.torch.op("axe_test::no", k)
+
+
+def test_after_an_array_of_numpy():
+    """A call on a tensor is not that on an array of the same shape."""
+    k = axe.kernel("kernel id(in f32 X[M], out f32 Y[M]) "
+                   "{ index m; cta (i : M by 8) Y[i*8 + m] = X[i*8 + m]; }").id
+    t = torch.arange(5, dtype=torch.float32)
+    for _ in range(2):
+        assert isinstance(k(t.numpy()), np.ndarray)
+        assert torch.equal(k(t), t) and isinstance(k(t), torch.Tensor)
+    with pytest.raises(axe.ArgumentError, match="DLPack"):
+        k(t.clone().requires_grad_())
