@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from . import _axe
 from ._errors import ElementTypeError
 
 Alloc = Callable[[], Any]
@@ -44,9 +45,30 @@ def numpy_dtype(type: str) -> Any:
     return np.dtype(getattr(ml_dtypes, _ML_DTYPES[type]))
 
 
+_exported: List[str] = []
+
+
+def _torch_capsule() -> Callable[[Any], Any]:
+    """``Tensor.__dlpack__`` for tensors that it needs not ask much of: on the host,
+    strided, without gradients.  Its questions cost ten times the capsule."""
+    torch = sys.modules["torch"]
+    capsule, strided = torch.utils.dlpack.to_dlpack, torch.strided
+
+    def of(x: Any) -> Any:
+        if (x.is_cpu and not x.requires_grad and x.layout is strided
+                and not x.is_conj() and not x.is_neg()):
+            return capsule(x)
+        return None
+
+    return of
+
+
 def framework(x: Any) -> str:
     """"numpy", "torch", "jax" or "cupy": who makes the results of a call."""
     name = type(x).__module__.partition(".")[0]
+    if name == "torch" and not _exported:
+        _exported.append(name)
+        _axe.set_exporter(sys.modules["torch"].Tensor, _torch_capsule())
     return {"torch": "torch", "jax": "jax", "jaxlib": "jax",
             "cupy": "cupy"}.get(name, "numpy")
 

@@ -102,6 +102,10 @@ axe_array axepy_array(const char *name, const axepy_view *v);
 /* _axe.look(x) -> (type, shape, strides, device, number, readonly, address) */
 PyObject *axepy_look(PyObject *module, PyObject *x);
 
+/* _axe.set_exporter(type, function): what gives capsules of objects of the
+ * type, or None */
+PyObject *axepy_set_exporter(PyObject *module, PyObject *args);
+
 /* Write a number as an element of that type to `to`, 8 bytes; -1: raised. */
 int axepy_number(const axepy_view *v, const char *type, void *to);
 
@@ -157,6 +161,9 @@ typedef struct axepy_arguments {
  * -1: raised, and nothing to drop */
 int axepy_arguments_get(axe_ctx *cx, const axe_program *p, PyObject *arrays,
                         PyObject *sizes, axepy_arguments *out);
+
+/* May what the program writes be written?  -1: raised. */
+int axepy_arguments_check(const axe_program *p, const axepy_arguments *a);
 
 /* Each adds its types to the module; -1: raised. */
 int axepy_add_device(PyObject *module);

@@ -32,20 +32,14 @@ writes(const axe_program *p, const char *name)
     return false;
 }
 
-/* A number as an element of its parameter; what is written may be. */
+/* A number as an element of its parameter. */
 static int
 settle(const axe_program *p, axepy_view *v, axe_array *a, int64_t *number)
 {
     const char *type = type_of(p, a->name);
 
-    if (v->by != AXEPY_NUMBER) {
-        if (!v->readonly || !writes(p, a->name))
-            return 0;
-        axepy_fail(AXE_EARG,
-                   "%s is written, but the array given for it is read-only",
-                   a->name);
-        return -1;
-    }
+    if (v->by != AXEPY_NUMBER)
+        return 0;
     if (!type) {
         axepy_fail(AXE_ENAME, "the kernel has no parameter '%s'", a->name);
         return -1;
@@ -54,6 +48,19 @@ settle(const axe_program *p, axepy_view *v, axe_array *a, int64_t *number)
         return -1;
     a->type = type;
     a->data = number;
+    return 0;
+}
+
+int
+axepy_arguments_check(const axe_program *p, const axepy_arguments *a)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->view[i].readonly && writes(p, a->array[i].name)) {
+            axepy_fail(AXE_EARG,
+                       "%s is written, but the array given for it is read-only",
+                       a->array[i].name);
+            return -1;
+        }
     return 0;
 }
 
@@ -114,7 +121,8 @@ begin(job *j, axepy_program *p, axepy_exec *e, PyObject *arrays,
     return -1;
 }
 
-/* Raise what has failed, give all back; out, or NULL and nothing of it. */
+/* Raise what has failed, give all back; out, or NULL and nothing of it.  An
+ * exception that is there already stays. */
 static PyObject *
 end(job *j, axe_status st, PyObject *out)
 {
@@ -277,6 +285,8 @@ axepy_exec_time(PyObject *self, PyObject *args)
                           MAX_TIME);
     if (begin(&j, e->program, e, arrays, sizes) < 0)
         return NULL;
+    if (axepy_arguments_check(e->program->program, j.with) < 0)
+        return end(&j, AXE_OK, NULL);
     Py_BEGIN_ALLOW_THREADS;
     st = e->cpu ? time_cpu(&j, n, budget, time, &n_done)
                 : time_gpu(&j, n, time, &n_done);
@@ -351,6 +361,11 @@ axepy_exec_check(PyObject *self, PyObject *args)
             axepy_release(&d->lock);
         return NULL;
     }
+    if (axepy_arguments_check(e->program->program, j.with) < 0) {
+        if (d != e->device)
+            axepy_release(&d->lock);
+        return end(&j, AXE_OK, NULL);
+    }
     Py_BEGIN_ALLOW_THREADS;
     st = axe_reference_new(j.cx, d->cpu, e->program->program, j.with->n,
                            j.with->array, j.with->n_size, j.with->size, &r);
@@ -393,6 +408,8 @@ axepy_program_simulate(PyObject *self, PyObject *args)
     with.seed = seed;
     with.max_step = steps;
     with.no_check = !check;
+    if (axepy_arguments_check(p->program, j.with) < 0)
+        return end(&j, AXE_OK, NULL);
     Py_BEGIN_ALLOW_THREADS;
     st = axe_program_simulate(j.cx, p->program, j.with->n, j.with->array,
                               j.with->n_size, j.with->size, &with, &found);

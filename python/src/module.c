@@ -13,6 +13,8 @@ after_fork(PyObject *module, PyObject *nothing)
 static PyMethodDef functions[] = {
     {"set_errors", axepy_set_errors, METH_O, "the exception of each status"},
     {"after_fork", after_fork, METH_NOARGS, "this process is a child"},
+    {"set_exporter", axepy_set_exporter, METH_VARARGS,
+     "a quick way to the capsules of a type"},
     {"look", axepy_look, METH_O,
      "type, shape, strides, device, number, read-only?, address"},
     {"evaluate", axepy_evaluate, METH_VARARGS, "a layout expression"},

@@ -167,7 +167,9 @@ tune(axe_ctx *cx, request *r)
                     &r->spec.compile.set_value) == 0 &&
         axepy_arguments_get(cx, ((axepy_program *)r->program)->program,
                             r->arrays, r->sizes, with) == 0) {
-        if (!r->on || axepy_acquire(&r->on->lock) == 0) {
+        const axe_program *p = ((axepy_program *)r->program)->program;
+        if (axepy_arguments_check(p, with) == 0 &&
+            (!r->on || axepy_acquire(&r->on->lock) == 0)) {
             out = run(cx, r, with);
             if (r->on)
                 axepy_release(&r->on->lock);
