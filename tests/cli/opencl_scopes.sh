@@ -53,6 +53,21 @@ kernel branch_sums<B = 32>(in f32 X[C, 16], in f32 F[O, C], inout f32 Y[O, Q])
 }
 END
 
+cat >quotients.axe <<'END'
+// Quotients round to minus infinity, by whatever sign.
+kernel quotients(in i32 X[N], in i32 D[N], out i32 Y[N], out i32 Z[N], out i64 W[N], out i64 V[N])
+{
+    index n;
+
+    cta (i : N by 64) {
+        Y[i*64 + n] = X[i*64 + n] / D[i*64 + n];
+        Z[i*64 + n] = X[i*64 + n] % D[i*64 + n];
+        W[i*64 + n] = i64(X[i*64 + n]) / i64(D[i*64 + n]);
+        V[i*64 + n] = i64(X[i*64 + n]) % i64(D[i*64 + n]);
+    }
+}
+END
+
 # WHAT, machines as a pattern, FILE, ARGUMENTS; files of tests/ or made here.
 list='
 thread scopes;        *;           machines/linear_thread;    M=100
@@ -65,7 +80,8 @@ several scopes;       *;           machines/host_loops;       M=40 N=50 T=4
 global temporaries;   *;           sim/settle;                ARGS
 exchange in a warp;   *-sg32;      gate/lanes;                M=70
 products of f64;      *;           ../kernels/gemm;           --set T=f64 M=5 N=7 K=9
-sums in a branch;     opencl;      branch_sums;               O=4 Q=35 C=40'
+sums in a branch;     opencl;      branch_sums;               O=4 Q=35 C=40
+quotients;            *;           quotients;                 N=100 X=-50..50 D=-9..9'
 
 while IFS=';' read -r what on file args; do
     file=${file// /}
