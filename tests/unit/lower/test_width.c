@@ -90,8 +90,15 @@ test_variables(void **state)
     l = emit(w.m, AXE_LIR_SET);
     l->var = before->u.var;
     l->value = add(w.m, stage, num(w.m, 7));
+    axe_var *kept = axe_new(cx, axe_var);
+    *kept = *new_var(w.m, AXE_VAR_LOOP, "kept");
+    kept->extent = num(w.m, 6);
+    l = emit(w.m, AXE_LIR_LET);
+    l->var = kept;
+    l->value = index_of(&w, element_of(&w, AXE_TYPE_i64));
     w.w = axe_widths_make(cx, grid_done(w.m), &w.m->grid, false);
     expect(&w, lane, "0..31");
+    expect(&w, var(w.m, kept), "0..5");
     expect(&w, warp, "0..3");
     expect(&w, e, "3..9");
     expect(&w, var(w.m, let->var), "-7..72");
