@@ -150,31 +150,50 @@ axe_cv_read_triton(axe_ctx *cx, const char *text,
     return axe_linear_to_axe(cx, &l, out);
 }
 
+static void
+put_bases(axe_buf *b, const axe_linear *m, int d, bool first)
+{
+    axe_putf(b, "%s%s = [", first ? "" : ", ", m->in[d]);
+    for (int i = 0; i < m->in_bits[d]; i++) {
+        uint64_t v = m->basis[axe_linear_in_at(m, d) + i];
+        int64_t  part[AXE_LINEAR_DIMS];
+
+        for (int k = 0; k < m->n_out; k++)
+            part[k] = axe_linear_part(m, v, k);
+        axe_puts(b, i ? ", " : "");
+        axe_cv_put_ints(b, "[", m->n_out, part, "]");
+    }
+    axe_putc(b, ']');
+}
+
+/* The inputs that Triton's attribute has in order, register to block, come
+ * first; memory has offset instead of the first three.  What is over other
+ * inputs is no attribute: the braces alone. */
 axe_status
 axe_cv_write_triton(axe_ctx *cx, const axe_layout *l,
                     const axe_convert_options *opt, const char **text)
 {
+    enum { BLOCK = 3, OFFSET = 4 };
     axe_buf    b = {.cx = cx};
     axe_linear m;
+    bool       memory;
 
     if (opt->shape.n > 0)
         AXE_TRY(axe_layout_group(cx, l, opt->shape, &l));
     AXE_TRY(axe_linear_from_axe(cx, l, &m));
-    axe_puts(&b, "#ttg.linear<{");
-    for (int d = 0; d < m.n_in; d++) {
-        axe_putf(&b, "%s%s = [", d ? ", " : "", m.in[d]);
-        for (int i = 0; i < m.in_bits[d]; i++) {
-            uint64_t v = m.basis[axe_linear_in_at(&m, d) + i];
-            int64_t  part[AXE_LINEAR_DIMS];
-
-            for (int k = 0; k < m.n_out; k++)
-                part[k] = axe_linear_part(&m, v, k);
-            axe_puts(&b, i ? ", " : "");
-            axe_cv_put_ints(&b, "[", m.n_out, part, "]");
-        }
-        axe_putc(&b, ']');
+    memory = m.n_in == OFFSET + 1 && strcmp(m.in[OFFSET], "offset") == 0 &&
+             axe_linear_in_at(&m, BLOCK) == 0;
+    if (memory) {
+        axe_puts(&b, "#ttg.shared_linear<{");
+        put_bases(&b, &m, OFFSET, true);
+        put_bases(&b, &m, BLOCK, false);
+        axe_puts(&b, "}, alignment = 16>");
+    } else {
+        axe_puts(&b, m.n_in == BLOCK + 1 ? "#ttg.linear<{" : "{");
+        for (int d = 0; d < m.n_in; d++)
+            put_bases(&b, &m, d, d == 0);
+        axe_puts(&b, m.n_in == BLOCK + 1 ? "}>" : "}");
     }
-    axe_puts(&b, "}>");
     *text = b.text;
     return AXE_OK;
 }

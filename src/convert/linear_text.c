@@ -357,16 +357,15 @@ axe_linear_text_read(axe_reader *r, axe_json *out)
 
     while (more)
         AXE_TRY(read_alias(r, known, &more));
-    if (known->n > 0 && axe_scan_peek(r) == '\0') {
-        *out = known->value[known->n - 1];
-        return AXE_OK;
-    }
-    if (axe_scan_peek(r) != '#' && axe_scan_name_length(r) == 0)
+    if (known->n == 0 && axe_scan_peek(r) != '#' &&
+        axe_scan_name_length(r) == 0)
         return axe_cv_expected(r, FORMAT, what);
-    AXE_TRY(read_value(r, known, out));
+    if (known->n > 0 && axe_scan_peek(r) == '\0')
+        *out = known->value[known->n - 1];
+    else
+        AXE_TRY(read_value(r, known, out));
     if (out->kind != AXE_JSON_OBJECT)
-        return axe_fail(r->cx, AXE_NOWHERE, AXE_ESYNTAX, "triton: expected %s",
-                        what);
+        return axe_cv_expected(r, FORMAT, what);
     return axe_cv_end(r, FORMAT);
 }
 

@@ -18,6 +18,7 @@ typedef struct axe_run {
 typedef struct axe_runs {
     int      n;
     axe_run *run;
+    int      room; /* of run, before it grows */
 } axe_runs;
 
 /* A part of a dimension's index, slow to fast: devices `stride` apart, or

@@ -140,7 +140,7 @@ maximal(axe_reader *r, axe_sharding *s)
                                "a device that is not in the mesh");
     for (int p = 0; p < s->n_device; p++)
         for (int k = 0; p != s->base && k < s->rank; k++)
-            *axe_shard_runs(s, p, k) = (axe_runs){0, NULL};
+            *axe_shard_runs(s, p, k) = (axe_runs){0};
     return axe_cv_end(r, FORMAT);
 }
 

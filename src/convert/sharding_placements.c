@@ -8,6 +8,8 @@
 
 #include "convert/sharding_int.h"
 
+enum { MOST_RUNS = 1 << 20 };
+
 /* --------------------------------------------------------------- as text */
 
 /* "(" [ name "=" ] int [ "," [ name "=" ] int ] ")" */
@@ -181,6 +183,11 @@ place(axe_ctx *cx, axe_sharding *s, const char *system, place_reader *read,
         return AXE_OK;
     p.dim += p.dim < 0 ? s->rank : 0;
     AXE_TRY(check_dim(cx, s, system, p.dim));
+    if (p.parts * s->n_device > MOST_RUNS)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "%s: %" PRId64 " parts on each of %d devices; together "
+                        "at most %d are taken",
+                        system, p.parts, s->n_device, MOST_RUNS);
     s->used[a] = true;
     if (read == axe_sbp_read)
         balanced(cx, s, (int)p.dim, a);

@@ -79,7 +79,7 @@ begin(axe_ctx *cx, axe_shape shape, axe_sharding *s)
         axe_run *all = axe_new(cx, axe_run);
 
         *all = (axe_run){0, shape.extent[i % s->rank]};
-        s->own[i] = (axe_runs){1, all};
+        s->own[i] = (axe_runs){1, all, 1};
     }
     for (int k = 0; k < s->rank; k++) {
         s->shape[k] = shape.extent[k];

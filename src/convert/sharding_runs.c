@@ -8,19 +8,34 @@ axe_shard_wrong(axe_ctx *cx, const char *system, const char *what)
     return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "%s: %s", system, what);
 }
 
+/* How much of run i, which begins `at` elements behind the first, is in [from,
+ * to); *a: where in it. */
+static int64_t
+shared(const axe_runs *r, int i, int64_t at, int64_t from, int64_t to,
+       int64_t *a)
+{
+    int64_t b = to < at + r->run[i].size ? to - at : r->run[i].size;
+
+    *a = from > at ? from - at : 0;
+    return b - *a;
+}
+
 /* Elements [from, to) of r. */
 axe_runs
 axe_runs_part(axe_ctx *cx, const axe_runs *r, int64_t from, int64_t to)
 {
-    axe_runs out = {0, axe_new_array(cx, axe_run, r->n + 1)};
-    int64_t  at = 0;
+    axe_runs out = {0, NULL, 0};
+    int64_t  at = 0, a;
 
+    for (int i = 0; i < r->n; at += r->run[i++].size)
+        out.room += shared(r, i, at, from, to, &a) > 0;
+    out.run = axe_new_array(cx, axe_run, out.room + 1);
+    at = 0;
     for (int i = 0; i < r->n; at += r->run[i++].size) {
-        int64_t a = from > at ? from - at : 0;
-        int64_t b = to < at + r->run[i].size ? to - at : r->run[i].size;
+        int64_t n = shared(r, i, at, from, to, &a);
 
-        if (a < b)
-            out.run[out.n++] = (axe_run){r->run[i].begin + a, b - a};
+        if (n > 0)
+            out.run[out.n++] = (axe_run){r->run[i].begin + a, n};
     }
     return out;
 }
@@ -28,11 +43,17 @@ axe_runs_part(axe_ctx *cx, const axe_runs *r, int64_t from, int64_t to)
 void
 axe_runs_append(axe_ctx *cx, axe_runs *a, const axe_runs *b)
 {
-    axe_run *run = axe_new_array(cx, axe_run, a->n + b->n + 1);
+    if (a->n + b->n > a->room) {
+        int      room = 2 * (a->n + b->n);
+        axe_run *run = axe_new_array(cx, axe_run, room);
 
-    for (int i = 0; i < a->n + b->n; i++)
-        run[i] = i < a->n ? a->run[i] : b->run[i - a->n];
-    *a = (axe_runs){a->n + b->n, run};
+        for (int i = 0; i < a->n; i++)
+            run[i] = a->run[i];
+        a->run = run;
+        a->room = room;
+    }
+    for (int i = 0; i < b->n; i++)
+        a->run[a->n++] = b->run[i];
 }
 
 /* torch.chunk: the i-th of m parts. */
