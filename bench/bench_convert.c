@@ -61,7 +61,7 @@ print_named(axe_ctx *cx, const struct named *r)
 {
     const axe_layout       *a, *b;
     const axe_move_program *m;
-    axe_move_options        opt = {"sm_90a", r->bits, AXE_MOVE_NOTHING};
+    axe_move_options        opt = {.machine = "sm_90a", .bits = r->bits};
 
     if (axe_layout_read(cx, r->src, &a) != AXE_OK ||
         axe_layout_read(cx, r->dst, &b) != AXE_OK ||

@@ -118,7 +118,8 @@ linear_random(axe_ctx *cx, int i, linear_pair *out)
 static inline bool
 linear_compare(axe_ctx *cx, const linear_pair *p, linear_comparison *out)
 {
-    axe_move_options        by = {"sm_90a", p->bits, AXE_MOVE_SHUFFLE};
+    axe_move_options by = {
+        .machine = "sm_90a", .bits = p->bits, .by = AXE_MOVE_SHUFFLE};
     const axe_machine      *mc;
     const axe_move_program *m;
     int64_t                 n = 0;

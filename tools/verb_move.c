@@ -25,12 +25,15 @@ static const char help[] =
     "1@lane)'\n"
     "  axe move '(128, 8) : (1@tx, 1@reg)' '(128, 8) : (8, 1)'\n"
     "\n"
-    "A layout over neither threads nor registers is shared memory.\n"
+    "A layout over neither threads nor registers is memory: shared memory of "
+    "each\n"
+    "CTA, or global memory.\n"
     "\n"
     "  -b, --bits N       bits of an element: 8, 16, 32, 64, 128 (default 32)\n"
     "  -m, --machine M    whose threads, shuffles and banks (default sm_90a)\n"
     "      --by WAY       only by shuffles, or by shared memory: shuffles, "
     "shared\n"
+    "      --memory WHICH what memory is: shared (default) or global\n"
     "  -p, --program      also the program, instruction by instruction\n"
     "      --json         the counts as JSON\n"
     "  -h, --help         this text\n";
@@ -89,6 +92,7 @@ axe_verb_move(int argc, char **argv)
         {"bits", required_argument, NULL, 'b'},
         {"machine", required_argument, NULL, 'm'},
         {"by", required_argument, NULL, 'w'},
+        {"memory", required_argument, NULL, 'M'},
         {"program", no_argument, NULL, 'p'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -116,6 +120,13 @@ axe_verb_move(int argc, char **argv)
             else
                 return axe_tool_usage(
                     "move", "--by is shuffles or shared, not '%s'", optarg);
+            break;
+        case 'M':
+            if (strcmp(optarg, "global") == 0)
+                opt.move.memory = AXE_MOVE_IN_GLOBAL;
+            else if (strcmp(optarg, "shared") != 0)
+                return axe_tool_usage(
+                    "move", "--memory is shared or global, not '%s'", optarg);
             break;
         case 'p':
             opt.program = true;

@@ -11,8 +11,9 @@
  * before it is handed out: each place of the destination then holds the element
  * that the definition of layouts puts there.
  *
- * Where a layout has no thread and no register axis, it is memory: shared
- * memory, on axis m, in elements.  Where it has, m is what reg is: registers of
+ * Where a layout has no thread and no register axis, it is memory, on axis m,
+ * in elements: shared memory of each CTA, or global memory, one for all, if the
+ * options say so.  Where it has, m is what reg is: registers of
  * a thread.
  */
 #ifndef AXE_MOVE_H
@@ -30,19 +31,30 @@ typedef enum axe_move_kind {
     AXE_N_MOVE
 } axe_move_kind;
 
+/* What a layout over m alone is. */
+typedef enum axe_move_memory {
+    AXE_MOVE_IN_SHARED,
+    AXE_MOVE_IN_GLOBAL /* its first element at a multiple of any vector */
+} axe_move_memory;
+
 typedef struct axe_move_options {
     const char   *machine; /* whose threads and banks; NULL: sm_90a */
     int           bits;    /* of an element: 8, 16, 32, 64 or 128; 0: 32 */
     axe_move_kind by;      /* SHUFFLE or SHARED: only so, where anything moves
                               between threads; NOTHING: the cheapest */
+    axe_move_memory memory;
 } axe_move_options;
 
-/* Loads or stores of shared memory, of all warps together. */
+/* Loads or stores of memory, of all warps together. */
 typedef struct axe_move_access {
     int64_t n;         /* instructions of a warp */
-    int64_t cycles;    /* transactions: what banks take for them */
+    int64_t cycles;    /* transactions: what banks take for them; in global
+                          memory, lines as long as all banks */
     int64_t conflicts; /* of these, those that come of banks alone */
     int     widest;    /* [bytes] that a thread moves in one of them */
+    /* Of global memory: sectors that are touched, instruction by instruction,
+     * and as many as would hold the bytes that are used of them. */
+    int64_t sectors, least_sectors;
 } axe_move_access;
 
 /* What a program executes, counted over all warps. */
@@ -60,8 +72,9 @@ typedef struct axe_move_program {
     bool              warp_barrier; /* of each warp alone; else of the CTA */
     const axe_layout *shared;       /* NULL: none is used */
     int64_t           shared_bytes;
-    double            cost; /* estimate [cycles of an SM] */
-    int64_t n_proved;       /* places of the destination that were compared */
+    double            cost;   /* estimate [cycles of an SM] */
+    int64_t         n_proved; /* places of the destination that were compared */
+    axe_move_memory memory;   /* of a side that is memory */
     const struct axe_move_code *code;
 } axe_move_program;
 

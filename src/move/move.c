@@ -10,33 +10,8 @@
 
 #include "base/ctx.h"
 #include "machine/thread_rows.h"
-#include "move/move_int.h"
+#include "move/mover.h"
 #include "move/rows.h"
-
-typedef struct mover {
-    axe_ctx           *cx;
-    const axe_machine *mc;
-    const axe_layout  *src, *dst;
-    axe_sides          s;
-    int                bits, lanes, n_warp; /* warps of a CTA */
-    axe_move_kind      by;                  /* of the options */
-    axe_fill          *own;                 /* [places of dst] */
-    bool              *near, *far; /* [places of dst]: in the warp, beyond */
-    int64_t            n_near, n_far, n_moved; /* moved: own, renamed */
-    axe_warp_program  *warp;                   /* the program being made */
-} mover;
-
-static int64_t
-n_places(const axe_places *p)
-{
-    return (int64_t)p->n_cta * p->n_thread * p->n_slot;
-}
-
-static int
-n_warps(const mover *m)
-{
-    return m->s.dst.n_cta * m->n_warp;
-}
 
 /* ------------------------------------------------------- who has what they
  * want
@@ -45,8 +20,8 @@ n_warps(const mover *m)
 /* Does register r hold what the lane wants in every lane that has it at all?
  * Lanes that want nothing do not matter. */
 static bool
-serves_all(const mover *m, const int64_t *have, const int64_t *want, int slot,
-           int r)
+serves_all(const axe_mover *m, const int64_t *have, const int64_t *want,
+           int slot, int r)
 {
     int  n_have = m->s.src.n_slot, n_want = m->s.dst.n_slot;
     bool used = false;
@@ -74,7 +49,7 @@ own_register(const int64_t *have, int n, int64_t e)
 /* Slots that lanes of the warp fill themselves: from the same register, where
  * one serves all; that of the slot's own number, if it does. */
 static void
-find_own(mover *m, int64_t w)
+find_own(axe_mover *m, int64_t w)
 {
     int            n_have = m->s.src.n_slot, n_want = m->s.dst.n_slot;
     const int64_t *have = m->s.src.element + w * m->lanes * n_have;
@@ -101,15 +76,15 @@ find_own(mover *m, int64_t w)
 
 /* A mark for every element in so many places from `first`. */
 static void
-mark(const mover *m, int64_t first, int64_t n, int32_t *of, int32_t number)
+mark(const axe_mover *m, int64_t first, int64_t n, int32_t *of, int32_t number)
 {
     for (int64_t k = first; k < first + n; k++)
         if (m->s.src.element[k] >= 0)
             of[m->s.src.element[k]] = number;
 }
 
-static axe_status
-refuse_cta(const mover *m, int64_t e, int cta)
+axe_status
+axe_mover_refuse(const axe_mover *m, int64_t e, int cta)
 {
     axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
              "move: element %" PRId64 " is wanted in CTA %d, which does not "
@@ -122,14 +97,14 @@ refuse_cta(const mover *m, int64_t e, int cta)
 
 /* What is not own is near or far. */
 static axe_status
-find_distance(mover *m)
+find_distance(axe_mover *m)
 {
     const axe_places *s = &m->s.src, *d = &m->s.dst;
     int32_t          *warp = axe_new_array(m->cx, int32_t, m->s.n + 1);
     int32_t          *cta = axe_new_array(m->cx, int32_t, m->s.n + 1);
     int64_t           per = (int64_t)m->lanes * s->n_slot;
 
-    for (int w = 0; w < n_warps(m); w++) {
+    for (int w = 0; w < axe_mover_warps(m); w++) {
         int64_t first = (int64_t)w * m->lanes * d->n_slot;
         if (w % m->n_warp == 0)
             mark(m, w * per, m->n_warp * per, cta, w / m->n_warp + 1);
@@ -139,7 +114,7 @@ find_distance(mover *m)
             if (e < 0 || m->own[k].kind == AXE_FILL_OWN)
                 continue;
             if (cta[e] != w / m->n_warp + 1)
-                return refuse_cta(m, e, w / m->n_warp);
+                return axe_mover_refuse(m, e, w / m->n_warp);
             m->near[k] = warp[e] == w + 1;
             m->far[k] = !m->near[k];
             m->n_near += m->near[k];
@@ -154,9 +129,9 @@ find_distance(mover *m)
 
 /* Rounds for all that is near; false: the machine has none. */
 static bool
-add_shuffles(mover *m, axe_move_program *out)
+add_shuffles(axe_mover *m, axe_move_program *out)
 {
-    for (int w = 0; w < n_warps(m); w++) {
+    for (int w = 0; w < axe_mover_warps(m); w++) {
         int64_t         s = (int64_t)w * m->lanes * m->s.src.n_slot;
         int64_t         d = (int64_t)w * m->lanes * m->s.dst.n_slot;
         axe_shuffling  *sh = &m->warp[w].shuffle;
@@ -187,8 +162,8 @@ add_shuffles(mover *m, axe_move_program *out)
 
 /* Slots whose lanes all want what those of an earlier slot want are filled from
  * what that one got. */
-static void
-merge_loads(mover *m, int64_t w, bool *load, int16_t *from)
+void
+axe_mover_merge_loads(axe_mover *m, int64_t w, bool *load, int16_t *from)
 {
     int            n = m->s.dst.n_slot;
     const int64_t *want = m->s.dst.element + w * m->lanes * n;
@@ -213,11 +188,12 @@ merge_loads(mover *m, int64_t w, bool *load, int16_t *from)
 
 /* The lowest thread of each CTA that has a wanted element stores it. */
 static void
-choose_stores(const mover *m, const bool *load, bool *store)
+choose_stores(const axe_mover *m, const bool *load, bool *store)
 {
     const axe_places *s = &m->s.src, *d = &m->s.dst;
     int32_t          *cta = axe_new_array(m->cx, int32_t, m->s.n + 1);
-    int64_t per_s = n_places(s) / s->n_cta, per_d = n_places(d) / d->n_cta;
+    int64_t           per_s = axe_mover_places(s) / s->n_cta,
+            per_d = axe_mover_places(d) / d->n_cta;
 
     for (int c = 0; c < d->n_cta; c++) {
         for (int64_t k = c * per_d; k < (c + 1) * per_d; k++)
@@ -231,12 +207,12 @@ choose_stores(const mover *m, const bool *load, bool *store)
     }
 }
 
-static void
-fill_loads(mover *m, const bool *wanted, const int16_t *from)
+void
+axe_mover_fill_loads(axe_mover *m, const bool *wanted, const int16_t *from)
 {
     int n = m->s.dst.n_slot;
 
-    for (int w = 0; w < n_warps(m); w++)
+    for (int w = 0; w < axe_mover_warps(m); w++)
         for (int k = 0; k < m->lanes * n; k++)
             if (wanted[(int64_t)w * m->lanes * n + k])
                 m->warp[w].fill[k] =
@@ -245,19 +221,19 @@ fill_loads(mover *m, const bool *wanted, const int16_t *from)
 
 /* Stores, a barrier, and loads of what is wanted. */
 static axe_status
-add_trip(mover *m, const bool *wanted, axe_move_program *out)
+add_trip(axe_mover *m, const bool *wanted, axe_move_program *out)
 {
-    int64_t  n = n_places(&m->s.dst), *at;
-    bool    *load = axe_new_array(m->cx, bool, n + 1);
-    bool    *store = axe_new_array(m->cx, bool, n_places(&m->s.src) + 1);
+    int64_t n = axe_mover_places(&m->s.dst), *at;
+    bool   *load = axe_new_array(m->cx, bool, n + 1);
+    bool   *store = axe_new_array(m->cx, bool, axe_mover_places(&m->s.src) + 1);
     int16_t *from =
-        axe_new_array(m->cx, int16_t, n_warps(m) * m->s.dst.n_slot + 1);
+        axe_new_array(m->cx, int16_t, axe_mover_warps(m) * m->s.dst.n_slot + 1);
     axe_trip t = {m->mc, m->bits, m->lanes, &m->s, store, load, m->src, m->dst};
     axe_trip_count c = {0};
 
     memcpy(load, wanted, (size_t)n * sizeof *load);
-    for (int w = 0; w < n_warps(m); w++)
-        merge_loads(m, w, load, from + (int64_t)w * m->s.dst.n_slot);
+    for (int w = 0; w < axe_mover_warps(m); w++)
+        axe_mover_merge_loads(m, w, load, from + (int64_t)w * m->s.dst.n_slot);
     choose_stores(m, load, store);
     out->shared = axe_trip_search(m->cx, &t);
     if (!out->shared)
@@ -270,7 +246,7 @@ add_trip(mover *m, const bool *wanted, axe_move_program *out)
     out->shared_bytes = axe_trip_places(m->cx, out->shared, at);
     axe_trip_of(m->cx, &t, out->shared_bytes, at, m->warp, &c);
     out->shared_bytes = out->shared_bytes * m->bits / 8;
-    fill_loads(m, wanted, from);
+    axe_mover_fill_loads(m, wanted, from);
     out->store = c.store;
     out->load = c.load;
     out->n_barrier = 1;
@@ -279,20 +255,20 @@ add_trip(mover *m, const bool *wanted, axe_move_program *out)
         axe_simt_find_sync(m->mc, AXE_SYNC_BARRIER,
                            out->warp_barrier ? AXE_SCOPE_WARP : AXE_SCOPE_CTA,
                            "", AXE_ARG_NONE, AXE_ARG_NONE);
-    out->cost += c.cost + (row ? row->cost * n_warps(m) : 0);
+    out->cost += c.cost + (row ? row->cost * axe_mover_warps(m) : 0);
     return AXE_OK;
 }
 
 /* ---------------------------------------------------------------- the choice
  */
 
-static void
-begin(mover *m, axe_move_program *out, axe_move_kind kind)
+void
+axe_mover_begin(axe_mover *m, axe_move_program *out, axe_move_kind kind)
 {
     int64_t per = (int64_t)m->lanes * m->s.dst.n_slot;
 
-    m->warp = axe_new_array(m->cx, axe_warp_program, n_warps(m) + 1);
-    for (int w = 0; w < n_warps(m) && m->own; w++) {
+    m->warp = axe_new_array(m->cx, axe_warp_program, axe_mover_warps(m) + 1);
+    for (int w = 0; w < axe_mover_warps(m) && m->own; w++) {
         m->warp[w].fill = axe_new_array(m->cx, axe_fill, per + 1);
         memcpy(m->warp[w].fill, m->own + w * per, (size_t)per * sizeof *m->own);
     }
@@ -302,15 +278,17 @@ begin(mover *m, axe_move_program *out, axe_move_kind kind)
                               .lanes = m->lanes,
                               .n_warp = m->n_warp,
                               .n_cta = m->s.dst.n_cta,
-                              .n_element = m->s.n};
+                              .n_element = m->s.n,
+                              .memory = m->s.global ? AXE_MOVE_IN_GLOBAL
+                                                    : AXE_MOVE_IN_SHARED};
 }
 
-static void
-finish(mover *m, int64_t n_shared, axe_move_program *out)
+void
+axe_mover_finish(axe_mover *m, int64_t n_shared, axe_move_program *out)
 {
     struct axe_move_code *p = axe_new(m->cx, struct axe_move_code);
 
-    for (int w = 0; w < n_warps(m); w++)
+    for (int w = 0; w < axe_mover_warps(m); w++)
         axe_words_count(m->lanes, m->s.dst.n_slot, &m->warp[w], &out->n_select,
                         &out->n_permute);
     out->cost += AXE_SELECT_CYCLES * (double)(out->n_select + out->n_permute);
@@ -321,25 +299,25 @@ finish(mover *m, int64_t n_shared, axe_move_program *out)
 
 /* By shuffles where lanes can, else and beyond by shared memory. */
 static axe_status
-by_shuffles(mover *m, axe_move_program *out, bool *found)
+by_shuffles(axe_mover *m, axe_move_program *out, bool *found)
 {
-    begin(m, out, m->n_far > 0 ? AXE_MOVE_MIXED : AXE_MOVE_SHUFFLE);
+    axe_mover_begin(m, out, m->n_far > 0 ? AXE_MOVE_MIXED : AXE_MOVE_SHUFFLE);
     *found = add_shuffles(m, out);
     if (*found && m->n_far > 0)
         AXE_TRY(add_trip(m, m->far, out));
     if (*found)
-        finish(m, out->shared_bytes * 8 / m->bits, out);
+        axe_mover_finish(m, out->shared_bytes * 8 / m->bits, out);
     return AXE_OK;
 }
 
 /* Slots that some lanes must load are loaded by all that want them, so that
  * none is chosen by lane. */
 static void
-widen(const mover *m, bool *wanted)
+widen(const axe_mover *m, bool *wanted)
 {
     int n = m->s.dst.n_slot;
 
-    for (int64_t k = 0; k < n_warps(m) * (int64_t)n; k++) {
+    for (int64_t k = 0; k < axe_mover_warps(m) * (int64_t)n; k++) {
         int64_t first = k / n * m->lanes * n + k % n;
         bool    any = false;
         for (int l = 0; l < m->lanes; l++)
@@ -350,23 +328,23 @@ widen(const mover *m, bool *wanted)
 }
 
 static axe_status
-by_shared(mover *m, bool wide, axe_move_program *out)
+by_shared(axe_mover *m, bool wide, axe_move_program *out)
 {
-    int64_t n = n_places(&m->s.dst);
+    int64_t n = axe_mover_places(&m->s.dst);
     bool   *all = axe_new_array(m->cx, bool, n + 1);
 
     for (int64_t k = 0; k < n; k++)
         all[k] = m->near[k] || m->far[k];
     if (wide)
         widen(m, all);
-    begin(m, out, AXE_MOVE_SHARED);
+    axe_mover_begin(m, out, AXE_MOVE_SHARED);
     AXE_TRY(add_trip(m, all, out));
-    finish(m, out->shared_bytes * 8 / m->bits, out);
+    axe_mover_finish(m, out->shared_bytes * 8 / m->bits, out);
     return AXE_OK;
 }
 
 static axe_status
-refuse_shuffles(const mover *m)
+refuse_shuffles(const axe_mover *m)
 {
     if (m->n_far > 0)
         return axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
@@ -378,21 +356,22 @@ refuse_shuffles(const mover *m)
 }
 
 static axe_status
-between_registers(mover *m, axe_move_program *out)
+between_registers(axe_mover *m, axe_move_program *out)
 {
-    int64_t          n = n_places(&m->s.dst);
+    int64_t          n = axe_mover_places(&m->s.dst);
     axe_move_program other = {0};
     bool             found = false;
 
     m->own = axe_new_array(m->cx, axe_fill, n + 1);
     m->near = axe_new_array(m->cx, bool, n + 1);
     m->far = axe_new_array(m->cx, bool, n + 1);
-    for (int w = 0; w < n_warps(m); w++)
+    for (int w = 0; w < axe_mover_warps(m); w++)
         find_own(m, w);
     AXE_TRY(find_distance(m));
     if (m->n_near + m->n_far == 0) {
-        begin(m, out, m->n_moved > 0 ? AXE_MOVE_RENAME : AXE_MOVE_NOTHING);
-        finish(m, 0, out);
+        axe_mover_begin(m, out,
+                        m->n_moved > 0 ? AXE_MOVE_RENAME : AXE_MOVE_NOTHING);
+        axe_mover_finish(m, 0, out);
         return AXE_OK;
     }
     if (m->n_near > 0 && m->by != AXE_MOVE_SHARED)
@@ -420,140 +399,11 @@ between_registers(mover *m, axe_move_program *out)
     return AXE_OK;
 }
 
-/* ---------------------------------------------------------- memory, one side
- */
-
-/* Where each element is in the memory of one CTA; refused if it lacks what that
- * CTA wants, which is marked. */
-static axe_status
-places_in_cta(const mover *m, int cta, int64_t *at, bool *load)
-{
-    const axe_places *s = &m->s.src, *d = &m->s.dst;
-    int64_t           per = n_places(d) / d->n_cta;
-
-    for (int64_t x = 0; x < m->s.n; x++)
-        at[x] = -1;
-    for (int64_t k = s->n_slot - 1; k >= 0; k--)
-        if (s->element[cta * (int64_t)s->n_slot + k] >= 0)
-            at[s->element[cta * (int64_t)s->n_slot + k]] = k;
-    for (int64_t k = cta * per; k < (cta + 1) * per; k++) {
-        load[k] = d->element[k] >= 0;
-        if (load[k] && at[d->element[k]] < 0)
-            return refuse_cta(m, d->element[k], cta);
-    }
-    return AXE_OK;
-}
-
-static axe_status
-from_memory(mover *m, axe_move_program *out)
-{
-    int64_t  n = n_places(&m->s.dst), per = n / m->s.dst.n_cta;
-    int64_t *at = axe_new_array(m->cx, int64_t, m->s.n + 1);
-    bool    *all = axe_new_array(m->cx, bool, n + 1);
-    bool    *load = axe_new_array(m->cx, bool, n + 1);
-    int16_t *from =
-        axe_new_array(m->cx, int16_t, n_warps(m) * m->s.dst.n_slot + 1);
-    axe_trip t = {m->mc, m->bits, m->lanes, &m->s, NULL, load, m->src, m->dst};
-    axe_trip_count c = {0};
-
-    m->own = axe_new_array(m->cx, axe_fill, n + 1);
-    begin(m, out, AXE_MOVE_LOAD);
-    for (int cta = 0; cta < m->s.dst.n_cta; cta++) {
-        memset(load, 0, (size_t)n * sizeof *load);
-        AXE_TRY(places_in_cta(m, cta, at, load));
-        memcpy(all + cta * per, load + cta * per, (size_t)per * sizeof *load);
-        for (int w = cta * m->n_warp; w < (cta + 1) * m->n_warp; w++)
-            merge_loads(m, w, load, from + (int64_t)w * m->s.dst.n_slot);
-        axe_trip_of(m->cx, &t, m->s.src.n_slot, at, m->warp, &c);
-    }
-    fill_loads(m, all, from);
-    out->load = c.load;
-    out->cost = c.cost;
-    finish(m, m->s.src.n_slot, out);
-    return AXE_OK;
-}
-
-/* Places of the destination that are still to be stored: one of each element,
- * into at[]; returns how many. */
-static int64_t
-next_places(const mover *m, int cta, bool *done, int64_t *at)
-{
-    const axe_places *d = &m->s.dst;
-    int64_t           n = 0;
-
-    for (int64_t x = 0; x < m->s.n; x++)
-        at[x] = -1;
-    for (int64_t k = 0; k < d->n_slot; k++) {
-        int64_t i = (int64_t)cta * d->n_slot + k, e = d->element[i];
-        if (e < 0 || done[i] || at[e] >= 0)
-            continue;
-        at[e] = k;
-        done[i] = true;
-        n++;
-    }
-    return n;
-}
-
-static axe_status
-to_memory(mover *m, axe_move_program *out)
-{
-    int64_t *at = axe_new_array(m->cx, int64_t, m->s.n + 1);
-    int64_t *found = axe_new_array(m->cx, int64_t, m->s.n + 1);
-    bool    *done = axe_new_array(m->cx, bool, n_places(&m->s.dst) + 1);
-    int64_t  n = n_places(&m->s.src), per = n / m->s.src.n_cta;
-    bool    *store = axe_new_array(m->cx, bool, n + 1);
-    axe_trip t = {m->mc, m->bits, m->lanes, &m->s, store, NULL, m->src, m->dst};
-    axe_trip_count c = {0};
-
-    begin(m, out, AXE_MOVE_STORE);
-    for (int cta = 0; cta < m->s.dst.n_cta; cta++)
-        while (next_places(m, cta, done, at) > 0) {
-            memcpy(found, at, (size_t)m->s.n * sizeof *at);
-            memset(store, 0, (size_t)n * sizeof *store);
-            for (int64_t k = cta * per; k < (cta + 1) * per; k++) {
-                int64_t e = m->s.src.element[k];
-                store[k] = e >= 0 && found[e] >= 0;
-                if (e >= 0)
-                    found[e] = -1;
-            }
-            for (int64_t x = 0; x < m->s.n; x++)
-                if (found[x] >= 0)
-                    return refuse_cta(m, x, cta);
-            axe_trip_of(m->cx, &t, m->s.dst.n_slot, at, m->warp, &c);
-        }
-    out->store = c.store;
-    out->cost = c.cost;
-    finish(m, m->s.dst.n_slot, out);
-    return AXE_OK;
-}
-
-static axe_status
-in_memory(mover *m, axe_move_program *out)
-{
-    const axe_places *s = &m->s.src, *d = &m->s.dst;
-
-    for (int64_t k = 0; k < n_places(d); k++) {
-        int64_t at = k % d->n_slot + k / d->n_slot * s->n_slot;
-        if (d->element[k] < 0 ||
-            (k % d->n_slot < s->n_slot && s->element[at] == d->element[k]))
-            continue;
-        axe_fail(m->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                 "move: SRC and DST are both memory, and element %" PRId64
-                 " changes its place: which threads move it is not said",
-                 d->element[k]);
-        axe_help(m->cx, "move to registers of threads, and from there");
-        return AXE_EUNSUPPORTED;
-    }
-    begin(m, out, AXE_MOVE_NOTHING);
-    finish(m, s->n_slot > d->n_slot ? s->n_slot : d->n_slot, out);
-    return AXE_OK;
-}
-
 /* ------------------------------------------------------------------ the call
  */
 
 static axe_status
-check_options(axe_ctx *cx, const axe_move_options *opt, mover *m)
+check_options(axe_ctx *cx, const axe_move_options *opt, axe_mover *m)
 {
     const char *name = opt && opt->machine ? opt->machine : "sm_90a";
 
@@ -570,6 +420,10 @@ check_options(axe_ctx *cx, const axe_move_options *opt, mover *m)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "move: by must be SHUFFLE, SHARED, or NOTHING for the "
                         "cheapest");
+    if (opt && opt->memory != AXE_MOVE_IN_SHARED &&
+        opt->memory != AXE_MOVE_IN_GLOBAL)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "move: memory must be IN_SHARED or IN_GLOBAL");
     AXE_TRY(axe_machine_find(cx, name, &m->mc));
     if (!m->mc->simt)
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
@@ -586,21 +440,23 @@ axe_move_plan(axe_ctx *cx, const axe_layout *src, const axe_layout *dst,
     AXE_NEED(cx, src);
     AXE_NEED(cx, dst);
     AXE_NEED(cx, out);
-    mover             m = {.cx = cx, .src = src, .dst = dst};
+    axe_mover         m = {.cx = cx, .src = src, .dst = dst};
     axe_move_program *r = axe_new(cx, axe_move_program);
     bool              same;
 
     AXE_TRY(check_options(cx, opt, &m));
-    AXE_TRY(axe_sides_make(cx, m.mc, m.bits, src, dst, &m.s));
+    AXE_TRY(axe_sides_make(cx, m.mc, m.bits,
+                           opt ? opt->memory : AXE_MOVE_IN_SHARED, src, dst,
+                           &m.s));
     m.n_warp = (m.s.dst.memory ? m.s.src.memory ? m.lanes : m.s.src.n_thread
                                : m.s.dst.n_thread) /
                m.lanes;
     if (m.s.src.memory && m.s.dst.memory)
-        AXE_TRY(in_memory(&m, r));
+        AXE_TRY(axe_mover_in_memory(&m, r));
     else if (m.s.src.memory)
-        AXE_TRY(from_memory(&m, r));
+        AXE_TRY(axe_mover_from_memory(&m, r));
     else if (m.s.dst.memory)
-        AXE_TRY(to_memory(&m, r));
+        AXE_TRY(axe_mover_to_memory(&m, r));
     else
         AXE_TRY(between_registers(&m, r));
     same = axe_move_play(cx, r, &r->n_proved);

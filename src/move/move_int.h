@@ -5,6 +5,7 @@
  *     vector.c  what a warp loads or stores, in instructions
  *     shared.c  layouts of shared memory, and which is best
  *     move.c    the ways there are, and the cheapest
+ *     memory.c  loads or stores, where a side is memory
  *     play.c    an interpreter: does the program do it?
  *     text.c    what it says of itself
  *
@@ -34,6 +35,7 @@ typedef struct axe_places {
 
 /* The element that index x stands for. */
 typedef struct axe_sides {
+    bool       global; /* memory is one for all CTAs: row 0 of its table */
     int64_t    n;
     int64_t   *element; /* [n] */
     axe_places src, dst;
@@ -41,7 +43,8 @@ typedef struct axe_sides {
 
 /* Both tables, of as many CTAs and threads each. */
 AXE_CHECK axe_status axe_sides_make(axe_ctx *cx, const axe_machine *mc,
-                                    int bits, const axe_layout *src,
+                                    int bits, axe_move_memory memory,
+                                    const axe_layout *src,
                                     const axe_layout *dst, axe_sides *out);
 /* What one step on the axis is in threads; 2^20 if it numbers none. */
 int64_t axe_move_threads(axe_ctx *cx, const axe_machine *mc, axe_axis axis);
@@ -136,8 +139,9 @@ double axe_words_cost(axe_ctx *cx, const axe_machine *mc,
 void axe_vectors_find(axe_ctx *cx, int lanes, int n, const int64_t *at,
                       const bool *need, int most, int64_t n_place,
                       axe_accesses *out);
-/* Adds up banks, and the cost in cycles. */
-void axe_vectors_count(axe_ctx *cx, const axe_machine *mc, int bits, bool store,
+/* Adds up banks, or sectors of global memory, and the cost in cycles. */
+void axe_vectors_count(axe_ctx *cx, const axe_machine *mc, int bits,
+                       axe_move_memory memory, bool store,
                        const axe_accesses *a, axe_move_access *sum,
                        double *cost);
 

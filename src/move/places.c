@@ -27,6 +27,7 @@ typedef struct side {
     const axes        *axes;
     axe_axis           store; /* the axis of registers, or of memory */
     axe_swizzle        swizzle;
+    bool               global;
     int64_t            n_place; /* of all indices together */
 } side;
 
@@ -189,13 +190,23 @@ count_places(side *s)
 }
 
 static axe_status
+refuse_reach(const side *s)
+{
+    return axe_fail(s->cx, AXE_NOWHERE, AXE_ELIMIT,
+                    "move: %s reaches over %d elements of memory, of all CTAs",
+                    s->name, AXE_MOVE_PLACES);
+}
+
+static axe_status
 count_slots(const side *s, bool memory, int bits, int64_t *n)
 {
     int64_t lo, hi, most = axe_machine_room(s->mc, AXE_SPACE_SHARED);
 
     AXE_TRY(range(s, s->store, &lo, &hi));
     AXE_TRY(axe_layout_cosize(s->cx, s->l, s->store, n));
-    if (memory && *n > most / (bits / 8))
+    if (memory && s->global && *n > AXE_MOVE_PLACES)
+        return refuse_reach(s);
+    if (memory && !s->global && *n > most / (bits / 8))
         return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "move: %s needs %" PRId64 " elements of %d bits in "
                         "shared memory, and %s has %" PRId64 " bytes",
@@ -236,7 +247,9 @@ measure(side *s, int bits, axe_places *p)
     p->n_thread = (int)thread + 1;
     AXE_TRY(count_slots(s, p->memory, bits, &n));
     p->n_slot = (int)n;
-    places = (int64_t)p->n_cta * (p->n_thread + s->mc->simt->lanes) * n;
+    places = p->memory
+                 ? n
+                 : (int64_t)p->n_cta * (p->n_thread + s->mc->simt->lanes) * n;
     if (places > AXE_MOVE_PLACES)
         return axe_fail(s->cx, AXE_NOWHERE, AXE_ELIMIT,
                         "move: %s reaches over %d registers", s->name,
@@ -336,6 +349,17 @@ put_target(void *user, int64_t x, int cta, int thread, int64_t slot)
     return AXE_OK;
 }
 
+/* Global memory is one: nothing of it is a CTA's. */
+static axe_status
+check_one_memory(const side *s, const axes *a)
+{
+    for (int i = 0; i < n_parts(s->l); i++)
+        if (axis_at(s->l, i) == a->cta)
+            return refuse_axis(s, a->cta,
+                               "and global memory is one for all CTAs");
+    return AXE_OK;
+}
+
 static axe_status
 begin_side(side *s, const axes *a, int bits)
 {
@@ -391,11 +415,14 @@ check_sizes(axe_ctx *cx, const axe_layout *src, const axe_layout *dst)
 
 axe_status
 axe_sides_make(axe_ctx *cx, const axe_machine *mc, int bits,
-               const axe_layout *src, const axe_layout *dst, axe_sides *out)
+               axe_move_memory memory, const axe_layout *src,
+               const axe_layout *dst, axe_sides *out)
 {
-    axes    a;
-    side    s[] = {{.cx = cx, .mc = mc, .name = "SRC", .l = src},
-                   {.cx = cx, .mc = mc, .name = "DST", .l = dst}};
+    const bool global = memory == AXE_MOVE_IN_GLOBAL;
+    axes       a;
+    side       s[] = {
+              {.cx = cx, .mc = mc, .name = "SRC", .l = src, .global = global},
+              {.cx = cx, .mc = mc, .name = "DST", .l = dst, .global = global}};
     filling f;
 
     memset(out, 0, sizeof *out);
@@ -403,11 +430,20 @@ axe_sides_make(axe_ctx *cx, const axe_machine *mc, int bits,
     find_axes(cx, mc, &a);
     AXE_TRY(find_roles(&s[0], &a, &out->src.memory));
     AXE_TRY(find_roles(&s[1], &a, &out->dst.memory));
+    out->global = global && out->src.memory != out->dst.memory;
     for (int i = 0; i < 2; i++) {
+        if (global && (i ? out->dst.memory : out->src.memory))
+            AXE_TRY(check_one_memory(&s[i], &a));
         AXE_TRY(begin_side(&s[i], &a, bits));
         AXE_TRY(measure(&s[i], bits, i ? &out->dst : &out->src));
     }
     level(mc, &out->src, &out->dst);
+    for (int i = 0; i < 2; i++) {
+        const axe_places *p = i ? &out->dst : &out->src;
+
+        if (p->memory && (int64_t)p->n_cta * p->n_slot > AXE_MOVE_PLACES)
+            return refuse_reach(&s[i]);
+    }
     make_room(cx, &out->src);
     make_room(cx, &out->dst);
     out->n = src->size;

@@ -140,11 +140,11 @@ static void
 fill_shared(player *x)
 {
     const axe_places *s = &x->p->sides.src;
+    int               cta = x->p->sides.global ? 0 : x->cta;
 
     for (int64_t k = 0; k < x->p->n_shared; k++)
-        x->shared[k] = s->memory && k < s->n_slot
-                           ? axe_places_row(s, x->cta, 0)[k]
-                           : NOTHING;
+        x->shared[k] =
+            s->memory && k < s->n_slot ? axe_places_row(s, cta, 0)[k] : NOTHING;
 }
 
 bool
@@ -159,10 +159,11 @@ axe_move_play(axe_ctx *cx, const axe_move_program *m, int64_t *n_proved)
     x.shared = axe_new_array(cx, int64_t, p->n_shared + 1);
     x.result = axe_new_array(cx, int64_t, n + 1);
     for (x.cta = 0; x.cta < d->n_cta; x.cta++) {
-        fill_shared(&x);
+        if (x.cta == 0 || !p->sides.global)
+            fill_shared(&x);
         play_cta(&x);
         if (d->memory)
-            memcpy(x.result + x.cta * per, x.shared,
+            memcpy(x.result + (p->sides.global ? 0 : x.cta * per), x.shared,
                    (size_t)d->n_slot * sizeof *x.shared);
     }
     for (int64_t k = 0; k < n; k++) {

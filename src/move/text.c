@@ -24,6 +24,15 @@ put_access(axe_buf *b, const char *name, const axe_move_access *a)
 {
     if (a->n == 0)
         return;
+    if (a->sectors > 0) {
+        put_line(b, name,
+                 axe_textf(b->cx,
+                           "%" PRId64 " of up to %d bytes a thread, %" PRId64
+                           " sectors of global memory, of which %" PRId64
+                           " would hold what is used",
+                           a->n, a->widest, a->sectors, a->least_sectors));
+        return;
+    }
     put_line(b, name,
              axe_textf(b->cx,
                        "%" PRId64 " of up to %d bytes a thread, %" PRId64
@@ -288,8 +297,12 @@ json_access(axe_buf *b, const char *name, const axe_move_access *a)
 {
     axe_putf(b,
              ",\"%s\":{\"n\":%" PRId64 ",\"transactions\":%" PRId64
-             ",\"conflicts\":%" PRId64 ",\"bytes\":%d}",
+             ",\"conflicts\":%" PRId64 ",\"bytes\":%d",
              name, a->n, a->cycles, a->conflicts, a->widest);
+    if (a->sectors > 0)
+        axe_putf(b, ",\"sectors\":%" PRId64 ",\"least_sectors\":%" PRId64,
+                 a->sectors, a->least_sectors);
+    axe_putc(b, '}');
 }
 
 const char *

@@ -46,8 +46,10 @@ one_warp(trip *x, bool store, int64_t w, axe_accesses *into,
         return;
     axe_vectors_find(x->cx, t->lanes, p->n_slot, x->place, need,
                      most > 1 ? (int)most : 1, x->n_place, &list);
-    axe_vectors_count(x->cx, t->mc, t->bits, store, &list,
-                      store ? &out->store : &out->load, &out->cost);
+    axe_vectors_count(
+        x->cx, t->mc, t->bits,
+        t->sides->global ? AXE_MOVE_IN_GLOBAL : AXE_MOVE_IN_SHARED, store,
+        &list, store ? &out->store : &out->load, &out->cost);
     if (into)
         append(x->cx, into, &list);
 }

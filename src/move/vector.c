@@ -141,13 +141,14 @@ n_phases(const axe_simt *mc, int64_t bytes)
 
 /* The row for one access, and its cost in cycles. */
 static double
-row_cost(axe_ctx *cx, const axe_machine *mc, bool store, int bytes)
+row_cost(axe_ctx *cx, const axe_machine *mc, axe_arg_space memory, bool store,
+         int bytes)
 {
     int             param;
     const axe_atom *row = axe_simt_find_move(
         cx, mc, store ? AXE_ATOM_STORE : AXE_ATOM_LOAD,
-        store ? AXE_ARG_SHARED : AXE_ARG_REG,
-        store ? AXE_ARG_REG : AXE_ARG_SHARED, AXE_TYPE_u8, bytes, &param);
+        store ? memory : AXE_ARG_REG, store ? AXE_ARG_REG : memory, AXE_TYPE_u8,
+        bytes, &param);
 
     return row ? row->cost : (double)n_phases(mc->simt, bytes);
 }
@@ -174,11 +175,58 @@ banks_of(const axe_simt *mc, int lanes, int size, const axe_access *a)
     return sum;
 }
 
+/* Pieces of `piece` bytes that the lanes touch, each once. */
+static int64_t
+n_pieces(int lanes, int size, const axe_access *a, int64_t piece)
+{
+    int64_t seen[2 * AXE_MAX_LANES], bytes = (int64_t)a->width * size;
+    int     n = 0;
+
+    for (int l = 0; l < lanes; l++)
+        for (int64_t x = a->at[l] * size / piece;
+             a->at[l] >= 0 && x * piece < a->at[l] * size + bytes; x++) {
+            int i = 0;
+
+            while (i < n && seen[i] != x)
+                i++;
+            if (i == n && n < 2 * AXE_MAX_LANES)
+                seen[n++] = x;
+        }
+    return n;
+}
+
+/* What a warp asks of global memory: lanes that read the same bytes read them
+ * once. */
+static void
+count_global(axe_ctx *cx, const axe_machine *mc, int bits, bool store,
+             const axe_access *a, axe_move_access *sum, double *cost)
+{
+    const axe_simt *t = mc->simt;
+    int             size = bits / 8, bytes = a->width * size;
+    int64_t         line = (int64_t)t->banks * t->bank_bytes;
+    int64_t sector = t->sector_bytes > 0 ? t->sector_bytes : 32, lines, used;
+
+    lines = n_pieces(t->lanes, size, a, line > 0 ? line : 128);
+    used = n_pieces(t->lanes, size, a, bytes) * bytes;
+    sum->n++;
+    sum->cycles += lines;
+    sum->sectors += n_pieces(t->lanes, size, a, sector);
+    sum->least_sectors += (used + sector - 1) / sector;
+    sum->widest = bytes > sum->widest ? bytes : sum->widest;
+    *cost += row_cost(cx, mc, AXE_ARG_GLOBAL, store, bytes) -
+             (double)n_phases(t, bytes) + (double)lines;
+}
+
 void
-axe_vectors_count(axe_ctx *cx, const axe_machine *mc, int bits, bool store,
-                  const axe_accesses *a, axe_move_access *sum, double *cost)
+axe_vectors_count(axe_ctx *cx, const axe_machine *mc, int bits,
+                  axe_move_memory memory, bool store, const axe_accesses *a,
+                  axe_move_access *sum, double *cost)
 {
     for (int i = 0; i < a->n; i++) {
+        if (memory == AXE_MOVE_IN_GLOBAL) {
+            count_global(cx, mc, bits, store, &a->access[i], sum, cost);
+            continue;
+        }
         int       bytes = a->access[i].width * bits / 8;
         axe_banks b =
             banks_of(mc->simt, mc->simt->lanes, bits / 8, &a->access[i]);
@@ -186,7 +234,7 @@ axe_vectors_count(axe_ctx *cx, const axe_machine *mc, int bits, bool store,
         sum->cycles += b.cycles;
         sum->conflicts += b.cycles - b.phases;
         sum->widest = bytes > sum->widest ? bytes : sum->widest;
-        *cost += row_cost(cx, mc, store, bytes) -
+        *cost += row_cost(cx, mc, AXE_ARG_SHARED, store, bytes) -
                  (double)n_phases(mc->simt, bytes) + (double)b.cycles;
     }
 }

@@ -25,7 +25,7 @@ axe_fact_move(axe_job *j)
 {
     const axe_layout       *src, *dst;
     const axe_move_program *m;
-    axe_move_options        opt = {NULL, 0, AXE_MOVE_NOTHING};
+    axe_move_options        opt = {.by = AXE_MOVE_NOTHING};
     int64_t                 bits = 32;
 
     AXE_TRY(axe_job_layout(j, "src", &src));

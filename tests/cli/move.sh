@@ -38,6 +38,9 @@ check program  0 'shuffle s0: lanes give r0 | get from lane ^ 1' \
 check by       0 'stores         1 of up to 4 bytes' \
     "$AXE" move --by shared '(8, 4):(4@lane, 1@lane)' '(8, 4):(1@lane, 8@lane)'
 check way      2 "not 'air'"              "$AXE" move --by air '(4):(1)' '(4):(1)'
+check global   0 '64 sectors of global memory, of which 32' \
+    "$AXE" move --memory global '(2, 32, 4) : (1@cta, 1@lane, 1@reg)' '(2, 32, 4) : (4, 8, 1)'
+check memory   2 "not 'disk'"             "$AXE" move --memory disk '(4):(1)' '(4):(1)'
 check json     0 '"shuffles":1' \
     "$AXE" move --json '(8, 4):(4@lane, 1@lane)' '(8, 4):(1@lane, 8@lane)'
 

@@ -227,8 +227,8 @@ one_trial(axe_ctx *cx, bool more, bool warps, int *kinds)
                                  {16, 32, warps ? 4 : 1}};
     int64_t                 e[MAX_DIGIT];
     int                     n = 1 + below(5);
-    axe_move_options        opt = {"sm_90a", more ? sizes[below(4)] : 32,
-                                   AXE_MOVE_NOTHING};
+    axe_move_options        opt = {.machine = "sm_90a",
+                                   .bits = more ? sizes[below(4)] : 32};
     const axe_layout       *a, *b;
     const axe_move_program *m;
 
@@ -372,7 +372,8 @@ test_fewest(void **unused)
         const axe_machine      *mc;
         const axe_layout       *a, *b;
         const axe_move_program *m;
-        axe_move_options        opt = {"opencl-sg8", 32, AXE_MOVE_SHUFFLE};
+        axe_move_options        opt = {.machine = "opencl-sg8",
+                                       .by = AXE_MOVE_SHUFFLE};
         int64_t                 e[3];
         int                     digits = 2 + below(2);
 
@@ -491,7 +492,7 @@ test_tiny(void **unused)
         const axe_move_program *m;
         static table            src, dst;
         int                     at[TINY];
-        axe_move_options        opt = {"opencl-sg8", 32, AXE_MOVE_NOTHING};
+        axe_move_options        opt = {.machine = "opencl-sg8"};
 
         assert_int_equal(axe_machine_find(cx, opt.machine, &mc), AXE_OK);
         assert_int_equal(axe_layout_read(cx, tinies[i].src, &a), AXE_OK);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "axe/move.h"
 #include "machine/machine.h"
+#include "move/move_int.h"
 
 enum { TRIALS = 6000, MANY = 80 };
 
@@ -111,6 +111,66 @@ like(axe_ctx *cx, const axe_layout *l)
     return axe_layout_make(cx, &spec, &out) == AXE_OK ? out : NULL;
 }
 
+/* Different numbers among n. */
+static int64_t
+n_distinct(int64_t *v, int n)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < n; i++) {
+        int k = 0;
+
+        while (k < i && v[k] != v[i])
+            k++;
+        count += k == i;
+    }
+    return count;
+}
+
+/* Sectors that the program's instructions touch, byte by byte, and those that
+ * would hold these bytes. */
+static void
+count_sectors(const axe_move_program *m, int sector, int64_t *all,
+              int64_t *least)
+{
+    static int64_t at[64 * 64], byte[64 * 64];
+
+    *all = *least = 0;
+    for (int w = 0; w < m->n_cta * m->n_warp; w++)
+        for (int side = 0; side < 2; side++) {
+            const axe_warp_program *p = &m->code->warp[w];
+            const axe_accesses     *list = side ? &p->store : &p->load;
+
+            for (int i = 0; i < list->n; i++) {
+                const axe_access *a = &list->access[i];
+                int               n = 0, bytes = a->width * m->bits / 8;
+
+                for (int l = 0; l < m->lanes; l++)
+                    for (int b = 0; a->at[l] >= 0 && b < bytes; b++) {
+                        byte[n] = a->at[l] * (m->bits / 8) + b;
+                        at[n] = byte[n] / sector;
+                        n++;
+                    }
+                *all += n_distinct(at, n);
+                *least += (n_distinct(byte, n) + sector - 1) / sector;
+            }
+        }
+}
+
+static void
+check_global(const axe_machine *mc, const axe_move_program *m)
+{
+    int64_t all, least;
+
+    count_sectors(m, mc->simt->sector_bytes, &all, &least);
+    if (m->load.sectors + m->store.sectors != all ||
+        m->load.least_sectors + m->store.least_sectors != least)
+        fail_msg("%d sectors, not %d; %d at least, not %d",
+                 (int)(m->load.sectors + m->store.sectors), (int)all,
+                 (int)(m->load.least_sectors + m->store.least_sectors),
+                 (int)least);
+}
+
 static void
 test_any(void **unused)
 {
@@ -119,14 +179,16 @@ test_any(void **unused)
     static const int           bits[] = {8, 16, 32, 64, 128};
     static const axe_move_kind by[] = {AXE_MOVE_NOTHING, AXE_MOVE_NOTHING,
                                        AXE_MOVE_SHUFFLE, AXE_MOVE_SHARED};
-    int                        kind[AXE_N_MOVE] = {0}, refused = 0;
+    int                        kind[AXE_N_MOVE] = {0}, refused = 0, global = 0;
 
     (void)unused;
     for (int i = 0; i < TRIALS; i++) {
         axe_ctx                *cx = axe_ctx_new();
-        axe_move_options        opt = {name[below(AXE_LEN(name))],
-                                       bits[below(AXE_LEN(bits))],
-                                       by[below(AXE_LEN(by))]};
+        axe_move_options        opt = {.machine = name[below(AXE_LEN(name))],
+                                       .bits = bits[below(AXE_LEN(bits))],
+                                       .by = by[below(AXE_LEN(by))],
+                                       .memory = below(2) ? AXE_MOVE_IN_GLOBAL
+                                                          : AXE_MOVE_IN_SHARED};
         const axe_machine      *mc;
         const axe_layout       *a, *b;
         const axe_move_program *m;
@@ -139,6 +201,10 @@ test_any(void **unused)
         st = a && b ? axe_move_plan(cx, a, b, &opt, &m) : AXE_EARG;
         if (st == AXE_OK) {
             kind[m->kind]++;
+            if (m->memory == AXE_MOVE_IN_GLOBAL) {
+                check_global(mc, m);
+                global++;
+            }
             assert_true(strlen(axe_move_text(cx, m, true)) > 0);
             assert_true(strlen(axe_move_json(cx, m)) > 0);
         } else if (a && b) {
@@ -150,6 +216,8 @@ test_any(void **unused)
     for (int k = 0; k < AXE_N_MOVE; k++)
         assert_true(kind[k] > 0);
     assert_true(refused > TRIALS / 4);
+    print_message("%d trials in global memory\n", global);
+    assert_true(global > 10);
 }
 
 int

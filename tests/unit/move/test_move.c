@@ -141,6 +141,20 @@ said(axe_ctx *cx, const axe_move_program *m)
     return b.text;
 }
 
+/* The move between two texts over the axes of sm_90a. */
+static axe_status
+plan(axe_ctx *cx, const char *src, const char *dst, const axe_move_options *opt,
+     const axe_move_program **m)
+{
+    const axe_machine *mc;
+    const axe_layout  *a, *b;
+
+    assert_int_equal(axe_machine_find(cx, "sm_90a", &mc), AXE_OK);
+    assert_int_equal(axe_layout_read(cx, src, &a), AXE_OK);
+    assert_int_equal(axe_layout_read(cx, dst, &b), AXE_OK);
+    return axe_move_plan(cx, a, b, opt, m);
+}
+
 static void
 test_rows(void **state)
 {
@@ -149,24 +163,82 @@ test_rows(void **state)
     (void)state;
     for (int i = 0; i < AXE_LEN(rows); i++) {
         axe_ctx                *cx = axe_ctx_new();
-        const axe_machine      *mc;
-        const axe_layout       *a, *b;
         const axe_move_program *m;
-        axe_move_options        opt = {rows[i].machine, rows[i].bits,
-                                       AXE_MOVE_NOTHING};
-        axe_status              st;
-        const char             *got;
+        axe_move_options        opt = {.machine = rows[i].machine,
+                                       .bits = rows[i].bits};
+        axe_status  st = plan(cx, rows[i].src, rows[i].dst, &opt, &m);
+        const char *got;
 
-        assert_int_equal(axe_machine_find(cx, "sm_90a", &mc), AXE_OK);
-        assert_int_equal(axe_layout_read(cx, rows[i].src, &a), AXE_OK);
-        assert_int_equal(axe_layout_read(cx, rows[i].dst, &b), AXE_OK);
-        st = axe_move_plan(cx, a, b, &opt, &m);
         got = st == AXE_OK ? said(cx, m)
                            : axe_textf(cx, "%s %s", axe_status_name(st),
                                        axe_last_error(cx));
         if (strcmp(got, rows[i].want) != 0) {
             print_message("%s to %s:\n    got  %s\n    want %s\n", rows[i].src,
                           rows[i].dst, got, rows[i].want);
+            failed++;
+        }
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* Global memory: instructions, bytes of the widest, sectors, and the fewest. */
+static const struct global_row {
+    const char *src, *dst;
+    int         bits;
+    const char *want;
+} global_rows[] = {
+    {"(32, 4) : (1@lane, 1@reg)", "(32, 4) : (4, 1)", 32, "1 of 16, 16 of 16"},
+    {"(32, 4) : (1, 32)", "(32, 4) : (1@lane, 1@reg)", 32, "4 of 4, 16 of 16"},
+    /* each lane a sector of its own, of which it uses 4 bytes */
+    {"(32) : (8)", "(32) : (1@lane)", 32, "1 of 4, 32 of 4"},
+    /* two places in each sector */
+    {"(32) : (4)", "(32) : (1@lane)", 32, "1 of 4, 16 of 4"},
+    /* one element for all lanes */
+    {"(1) : (0)", "(1) : (0) + [32 : 1@lane]", 32, "1 of 4, 1 of 1"},
+    /* 16 bytes of every 32, by two CTAs */
+    {"(2, 32, 4) : (1@cta, 1@lane, 1@reg)", "(2, 32, 4) : (4, 8, 1)", 32,
+     "2 of 16, 64 of 32"},
+    /* what one CTA has is stored for all, and read by another */
+    {"(2, 32) : (1@cta, 1@lane)", "(2, 32) : (32, 1)", 16, "2 of 2, 4 of 4"},
+    {"(64) : (1)", "(2, 32) : (-1@cta, 1@lane) + 1@cta", 16, "2 of 2, 4 of 4"},
+    /* 7 bytes and nothing around them; more than shared memory holds */
+    {"(7) : (1) + 30", "(7) : (1@lane)", 8, "1 of 1, 2 of 1"},
+    {"(2, 32) : (1000000, 1)", "(2, 32) : (1@reg, 1@lane)", 32,
+     "2 of 4, 8 of 8"},
+    {"(2, 4) : (1@cta, 1)", "(2, 4) : (1@cta, 1@lane)", 32,
+     "EUNSUPPORTED move: SRC lies over axis cta, and global memory is one for "
+     "all CTAs"},
+    {"(2) : (2000000)", "(2) : (1@lane)", 32,
+     "ELIMIT move: SRC reaches over 1048576 elements of memory, of all CTAs"},
+};
+
+static void
+test_global(void **state)
+{
+    int failed = 0;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(global_rows); i++) {
+        const struct global_row *r = &global_rows[i];
+        axe_ctx                 *cx = axe_ctx_new();
+        const axe_move_program  *m;
+        axe_move_options opt = {.bits = r->bits, .memory = AXE_MOVE_IN_GLOBAL};
+        const axe_move_access *a;
+        const char            *got;
+
+        if (plan(cx, r->src, r->dst, &opt, &m) != AXE_OK) {
+            got = axe_textf(cx, "%s %s", axe_status_name(axe_diags(cx)->code),
+                            axe_last_error(cx));
+        } else {
+            a = m->kind == AXE_MOVE_STORE ? &m->store : &m->load;
+            got = axe_textf(cx, "%d of %d, %d of %d", (int)a->n, a->widest,
+                            (int)a->sectors, (int)a->least_sectors);
+            assert_int_equal(m->memory, AXE_MOVE_IN_GLOBAL);
+        }
+        if (strcmp(got, r->want) != 0) {
+            print_message("%s to %s:\n    got  %s\n    want %s\n", r->src,
+                          r->dst, got, r->want);
             failed++;
         }
         axe_ctx_free(cx);
@@ -182,7 +254,7 @@ test_by(void **state)
     const axe_machine      *mc;
     const axe_layout       *a, *b, *far;
     const axe_move_program *m;
-    axe_move_options        opt = {"sm_90a", 32, AXE_MOVE_SHARED};
+    axe_move_options        opt = {.machine = "sm_90a", .by = AXE_MOVE_SHARED};
 
     (void)state;
     assert_int_equal(axe_machine_find(cx, "sm_90a", &mc), AXE_OK);
@@ -214,17 +286,12 @@ static void
 test_text(void **state)
 {
     axe_ctx                *cx = axe_ctx_new();
-    const axe_machine      *mc;
-    const axe_layout       *a, *b;
     const axe_move_program *m;
 
     (void)state;
-    assert_int_equal(axe_machine_find(cx, "sm_90a", &mc), AXE_OK);
-    assert_int_equal(
-        axe_layout_read(cx, "(2, 4, 2) : (1@warp, 1@lane, 1@reg)", &a), AXE_OK);
-    assert_int_equal(
-        axe_layout_read(cx, "(2, 4, 2) : (1@reg, 1@lane, 1@warp)", &b), AXE_OK);
-    assert_int_equal(axe_move_plan(cx, a, b, NULL, &m), AXE_OK);
+    assert_int_equal(plan(cx, "(2, 4, 2) : (1@warp, 1@lane, 1@reg)",
+                          "(2, 4, 2) : (1@reg, 1@lane, 1@warp)", NULL, &m),
+                     AXE_OK);
     assert_string_equal(
         axe_move_text(cx, m, true),
         "shared: by way of shared memory\n"
@@ -265,10 +332,9 @@ test_arguments(void **state)
     assert_int_equal(axe_move_plan(cx, NULL, l, NULL, &m), AXE_EARG);
     assert_int_equal(axe_move_plan(cx, l, NULL, NULL, &m), AXE_EARG);
     assert_int_equal(axe_move_plan(cx, l, l, NULL, NULL), AXE_EARG);
-    assert_int_equal(axe_move_plan(cx, l, l,
-                                   &(axe_move_options){NULL, 0, AXE_MOVE_LOAD},
-                                   &m),
-                     AXE_EARG);
+    assert_int_equal(
+        axe_move_plan(cx, l, l, &(axe_move_options){.by = AXE_MOVE_LOAD}, &m),
+        AXE_EARG);
     assert_string_equal(axe_last_error(cx),
                         "move: by must be SHUFFLE, SHARED, or NOTHING for the "
                         "cheapest");
@@ -289,9 +355,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_by),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_global),
+        cmocka_unit_test(test_by),        cmocka_unit_test(test_text),
         cmocka_unit_test(test_arguments),
     };
 
