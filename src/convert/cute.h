@@ -155,6 +155,9 @@ AXE_CHECK axe_status axe_cute_distribute(axe_ctx *cx, const axe_cute *shape,
                                          int64_t n, axe_cute *out);
 AXE_CHECK axe_status axe_cute_cosize(axe_ctx *cx, const axe_cute *l,
                                      int64_t *out);
+
+/* --------------------------------------------------- cute_cast.c */
+
 /* n elements become one, or one becomes n; ESHAPE where a stride and n do not
  * divide one another. */
 AXE_CHECK axe_status axe_cute_upcast(axe_ctx *cx, const axe_cute *l, int64_t n,
