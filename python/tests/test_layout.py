@@ -129,6 +129,27 @@ def test_integers_are_exact():
         Layout(f"(2) : ({1 << 63})")
 
 
+def test_threads():
+    """Questions from several threads at once, and with a pool of forked processes."""
+    import concurrent.futures as futures
+    import multiprocessing
+
+    with futures.ThreadPoolExecutor(8) as pool:
+        wanted = _ask(3)
+        assert set(pool.map(_ask, [3] * 40)) == {wanted}
+        if "fork" in multiprocessing.get_all_start_methods():
+            with multiprocessing.get_context("fork").Pool(2) as others:
+                assert others.map(_ask, [3] * 4) == [wanted] * 4
+
+
+def _ask(n):
+    t = Layout(TILE)
+    for _ in range(n):
+        a = t(1, 3), t.canon(), t == Layout(TILE), t.draw()
+        move = axe.move("(8, 4) : (4@lane, 1@lane)", "(8, 4) : (1@lane, 8@lane)")
+    return repr(a) + str(move)
+
+
 def test_memory_is_constant():
     import resource
     a = Layout(TILE)
