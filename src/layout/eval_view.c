@@ -149,9 +149,9 @@ read_part(axe_job *j, const axe_json *v, int k, int64_t extent, part *out)
 }
 
 /* Where whole pieces of `step` can begin so that each has one of the part's
- * indices. */
-static axe_status
-find_pieces(axe_job *j, int k, int64_t extent, const part *p, int64_t *begin)
+ * indices; false: they reach beyond the dimension. */
+static bool
+find_pieces(int64_t extent, const part *p, int64_t *begin)
 {
     int64_t last = p->first + (p->n - 1) * p->step;
     int64_t over = p->step - (extent - last);
@@ -159,12 +159,37 @@ find_pieces(axe_job *j, int k, int64_t extent, const part *p, int64_t *begin)
     if (over < 0 || p->n == 1)
         over = 0;
     *begin = p->first - over;
-    if (*begin >= 0)
-        return AXE_OK;
-    return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
-                    "sub: dim %d has %" PRId64 " indices, not the %" PRId64
-                    " of %" PRId64 " whole pieces of %" PRId64,
-                    k, extent, p->n * p->step, p->n, p->step);
+    return *begin >= 0;
+}
+
+/* The part as the indices that it has, followed by l: for pieces that are not
+ * whole. */
+static axe_status
+by_indices(axe_job *j, const axe_layout *l, axe_shape s, const part *p,
+           const axe_layout **out)
+{
+    axe_iter         *it = axe_new_array(j->cx, axe_iter, s.n + 1);
+    int              *end = axe_new_array(j->cx, int, s.n + 1);
+    axe_offset        first = {0, AXE_AXIS_M, AXE_UNIT_ONE};
+    int64_t           weight = 1;
+    const axe_layout *index;
+
+    for (int k = s.n - 1; k >= 0; weight *= s.extent[k--]) {
+        int64_t step = p[k].n == 1 ? 1 : p[k].step;
+
+        it[k] = (axe_iter){p[k].n, step * weight, AXE_AXIS_M, AXE_UNIT_ONE};
+        first.value += p[k].first * weight;
+        end[k] = k + 1;
+    }
+    AXE_TRY(axe_layout_make(j->cx,
+                            &(axe_layout){.n_shard = s.n,
+                                          .shard = it,
+                                          .n_dim = s.n,
+                                          .dim_end = end,
+                                          .n_offset = 1,
+                                          .offset = &first},
+                            &index));
+    return axe_layout_compose(j->cx, l, index, out);
 }
 
 /* The part, dim by dim: pieces of the slice, then one index of each piece. */
@@ -178,7 +203,8 @@ view(axe_job *j, const axe_layout *l, axe_shape s, const part *p,
     whole(j, s, &begin, &end);
     for (int k = 0; k < s.n; k++) {
         int64_t step = p[k].n == 1 ? 1 : p[k].step;
-        AXE_TRY(find_pieces(j, k, s.extent[k], &p[k], &begin[k]));
+        if (!find_pieces(s.extent[k], &p[k], &begin[k]))
+            return by_indices(j, l, s, p, out);
         end[k] = begin[k] + p[k].n * step;
         cut[2 * k] = p[k].n;
         cut[2 * k + 1] = step;
