@@ -11,7 +11,7 @@ import time
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple,
                     Optional, Tuple)
 
-from . import _arrays, _axe
+from . import _arrays, _axe, _device
 from ._errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
@@ -343,8 +343,7 @@ def checked(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
     l = launch(kernel, args, out, keywords, device=device)
     host = device
     if device.threads == 0:
-        from ._device import Device
-        host = Device(threads=1)
+        host = _device.Device(threads=1)
     shapes = {p.name: s for p, s in zip(kernel.params, l.program.shapes(
         l.arrays, l.sizes))}
     rows = _axe.Exec(l.program, device).check(l.arrays, l.sizes, host)
@@ -380,6 +379,7 @@ def tuned(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],
           progress: Optional[Progress], keywords: Dict[str, Any]) -> Tuning:
     if not budget > 0:
         raise ArgumentError(f"budget={budget!r}: seconds, above 0")
+    own = kernel.with_(**{n: v for n, v in keywords.items() if n in kernel.constants})
     if target:
         device = None
         arrays: Arrays = ()
@@ -400,13 +400,15 @@ def tuned(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],
     finally:
         if lines:
             lines.end()
-    kernel._forget_all()
+    for k in list(_device.kernels):  # calls take what was found from now on
+        if k.module is kernel.module and k.name == kernel.name:
+            k._forget_all()
     names, tries, n, default, refused, stopped, on, near, threads, db = found
     each = tuple(Try(dict(zip(names, t[0])), t[1] if t[1] >= 0 else None,
                      t[3] if t[3] > 0 else None, t[4]) for t in tries)
     if device is not None and device.threads:
         on = device_text(device)
-    return Tuning(kernel.with_(**each[0].values), each, n, refused,
+    return Tuning(own.with_(**each[0].values), each, n, refused,
                   default if default >= 0 else None, stopped, on, near, db or None)
 
 

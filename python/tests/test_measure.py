@@ -18,6 +18,10 @@ kernel times(in f32 X[M], out f32 Y[M]) {
     index m;
     cta (i : M by 8) Y[i*8 + m] = 3.5 * X[i*8 + m];
 }
+kernel times_all(in f32 X[M, N], out f32 Y[M, N]) {
+    index m, n;
+    cta (i : M by 8) Y[i*8 + m, n] = 3.5 * X[i*8 + m, n];
+}
 kernel add_to(in f32 X[M], inout f32 Y[M]) {
     index m;
     cta (i : M by 8) Y[i*8 + m] = Y[i*8 + m] + X[i*8 + m];
@@ -126,6 +130,9 @@ def test_what_is_wrong_is_found(tmp_path):
     cc.chmod(cc.stat().st_mode | stat.S_IXUSR)
     with axe.Device(threads=1, cc=str(cc), cache=str(tmp_path / "cache")):
         c = m.times.check(np.array([0, 1, 2, 0], "f4"))
+        x = np.zeros((3, 5), "f4")
+        x[1, 4] = 1
+        assert m.times_all.check(x).outputs[0].worst == (1, 4)
     d = c.outputs[0]
     assert not c and d.verdict == "WRONG" and d.n_wrong == 2
     assert (d.worst, d.want, d.got) in (((1,), 3.5, 3.75), ((2,), 7, 7.5))
@@ -179,7 +186,9 @@ TUNED = """kernel half<B = 8>(in f32 X[M], out f32 Y[M])
 def test_tune(tmp_path, monkeypatch):
     k, db = axe.kernel(TUNED).half, str(tmp_path / "tuned.db")
     x, seen = np.ones(3000, "f4"), []
-    t = k.tune(x, budget=0.5, records=db, progress=lambda *a: seen.append(a))
+    monkeypatch.setenv("AXE_TUNED", db)
+    k(x)  # without, so far
+    t = k.tune(M=3000, budget=0.5, records=db, progress=lambda *a: seen.append(a))
     assert {tuple(e.values.items()) for e in t.tries} == {
         (("B", "8"),), (("B", "64"),)}
     assert t.n_measured == 2 and t.tries[0].seconds <= t.tries[1].seconds
@@ -189,10 +198,10 @@ def test_tune(tmp_path, monkeypatch):
     assert seen[-1][1:3] == (2, 2) and seen[-1][3] > 0
     assert "(default)" in str(t) and f"B={t.best['B']}" in repr(t)
     np.testing.assert_array_equal(t.kernel(x), x / 2)
+    np.testing.assert_array_equal(t.kernel(x[:7]), x[:7] / 2)
     if t.records is None:
         pytest.skip("no SQLite")
     assert t.records == db
-    monkeypatch.setenv("AXE_TUNED", db)
     np.testing.assert_array_equal(k(x), x / 2)
     (program, _), = k._execs.values()
     assert f"B={t.best['B']}, tuned on" in program.tuned
