@@ -82,6 +82,7 @@ main(int argc, char **argv)
     printf("no queue: %d\n", gemm(A, B, C, M, K, N, NULL));
     printf("no rows: %d\n", gemm(NULL, B, NULL, 0, K, N, queue));
     clFinish(queue);
+    axe_release_gemm(context);
     clReleaseMemObject(A);
     clReleaseMemObject(B);
     clReleaseMemObject(C);

@@ -39,7 +39,8 @@ check_program(axe_ctx *cx, const axe_opencl *cl, const axe_program *p)
     return AXE_EUNSUPPORTED;
 }
 
-/* A text of the program built, with what it needs and what the user adds. */
+/* A text of the program built, with what it needs, what makes a device's
+ * quotients exact that can have them so, and what the user adds. */
 static axe_status
 build(axe_ctx *cx, const axe_opencl_exec *e, const char *text,
       axe_opencl_program **out)
@@ -47,6 +48,9 @@ build(axe_ctx *cx, const axe_opencl_exec *e, const char *text,
     const char *need = axe_opencl_options(e->program->lowered);
     const char *more = getenv("AXE_OPENCL_OPTIONS");
 
+    if (axe_cl_has(axe_opencl_about(e->cl), "exact"))
+        need =
+            axe_textf(cx, "%s%s%s", need, *need ? " " : "", AXE_OPENCL_EXACT);
     if (more && *more)
         need = axe_textf(cx, "%s %s", need, more);
     axe_status st = axe_opencl_build(cx, e->cl, text, need, NULL, out);

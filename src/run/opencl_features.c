@@ -6,11 +6,21 @@
 
 #include "machine/machine.h"
 #include "run/opencl_int.h"
+#include "run/opencl_must.h"
 
 static const struct {
     const char *word, *text;
 } features[] = {
 #define FEATURE(word, extension, asks, bits, text) {word, text},
+#include "run/opencl_features.def"
+};
+
+static const struct {
+    const char    *word;
+    axe_opencl_way way;
+} ways[] = {
+#define FEATURE(word, extension, asks, bits, text)                             \
+    {word, {0, extension, asks, bits}},
 #include "run/opencl_features.def"
 };
 
@@ -27,8 +37,8 @@ width_of(const char *word)
     return *end == '\0' && n > 0 && n <= 1024 ? (int)n : 0;
 }
 
-static bool
-has(const axe_opencl_facts *f, const char *word)
+bool
+axe_cl_has(const axe_opencl_facts *f, const char *word)
 {
     size_t n = strlen(word);
     int    width = width_of(word);
@@ -61,7 +71,7 @@ lacking(axe_ctx *cx, const axe_opencl_facts *f, const char *list, bool unknown)
     for (const char *s = list + strspn(list, " "); *s; s += strspn(s, " ")) {
         size_t      n = strcspn(s, " ");
         const char *word = axe_textf(cx, "%.*s", (int)n, s);
-        if (unknown ? !meaning(cx, word) : !has(f, word))
+        if (unknown ? !meaning(cx, word) : !axe_cl_has(f, word))
             return word;
         s += n;
     }
@@ -113,6 +123,29 @@ axe_opencl_need(axe_ctx *cx, const axe_opencl *cl, const char *list)
 }
 
 /* ------------------------------------------------------------- a machine's */
+
+void
+axe_cl_must(axe_ctx *cx, const axe_machine *mc, axe_opencl_must *out)
+{
+    const char     *list = axe_opencl_needs(cx, mc);
+    axe_opencl_way *way = axe_new_array(
+        cx, axe_opencl_way, AXE_LEN(ways) * (int)(strlen(list) + 1));
+    int number = 0;
+
+    *out = (axe_opencl_must){.way = way};
+    for (const char *s = list; *s; s += strspn(s, " "), number++) {
+        size_t      n = strcspn(s, " ");
+        const char *word = axe_textf(cx, "%.*s", (int)n, s);
+        if (width_of(word) > 0)
+            out->lanes = width_of(word);
+        for (int i = 0; i < AXE_LEN(ways); i++)
+            if (strcmp(ways[i].word, word) == 0) {
+                way[out->n] = ways[i].way;
+                way[out->n++].number = number;
+            }
+        s += n;
+    }
+}
 
 static axe_status
 no_device(axe_ctx *cx, const char *machine, const char *list, int n)

@@ -67,6 +67,9 @@ AXE_CHECK axe_status axe_cl_devices(axe_ctx *cx, axe_ctx *keep,
                                     const axe_cl_calls *call, int *n,
                                     axe_opencl_facts **facts, void ***device);
 
+/* opencl_features.c: has the device what the word says, a feature or sgN? */
+bool axe_cl_has(const axe_opencl_facts *f, const char *word);
+
 /* opencl_place.c: notes of the line that a compiler's log complains of, and of
  * the kernel's statement that it comes from, as far as they tell. */
 void axe_cl_note_place(axe_ctx *cx, const char *text, const char *log);

@@ -71,12 +71,14 @@ number_of(const axe_cl_calls *call, void *device, unsigned what)
     return 0;
 }
 
-/* Is the word in a list with blanks between? */
+/* Is the word in a list with blanks between?  No word is in any. */
 static bool
 names(const char *list, const char *word)
 {
     size_t n = strlen(word);
 
+    if (n == 0)
+        return true;
     for (const char *s = list; (s = strstr(s, word)); s += n)
         if ((s == list || s[-1] == ' ') && (s[n] == ' ' || s[n] == '\0'))
             return true;

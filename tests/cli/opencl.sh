@@ -66,6 +66,14 @@ fault "" "$small" <<'END'
 error: kernel add: a group of 256 items; Fake.device takes 256 at most, of this kernel 128
   help: use smaller groups
 END
+# Quotients of f32 are correctly rounded where the device can.
+exact=-cl-fp32-correctly-rounded-divide-sqrt
+fault "FAKE_FLOATS=128 FAKE_OPTIONS=$exact" "$small" <<'END'
+error: kernel add: a group of 256 items; Fake.device takes 256 at most, of this kernel 128
+END
+fault "FAKE_FLOATS=127 FAKE_OPTIONS=" "$small" <<'END'
+error: kernel add: a group of 256 items; Fake.device takes 256 at most, of this kernel 128
+END
 fault "" "$large" <<'END'
 error: allocating 4194304 bytes: Fake.device gives at most 1048576 at once, and has 9223372036854775807
   help: use smaller arrays, or another device

@@ -44,7 +44,7 @@ cc=${CC:-cc} flags="-std=c11 -Wall -Wextra -Wpedantic -Werror -O1"
 # shellcheck disable=SC2086
 $cc $flags -c gemm.c -o gemm.o || fail "the C does not compile"
 nm -u gemm.o | awk '{ print $2 }' |
-    grep -vE '^(cl[A-Z]|pthread_mutex_|malloc$|free$|_GLOBAL_|__stack_chk|__asan|__ubsan)' &&
+    grep -vE '^(cl[A-Z]|pthread_mutex_|malloc$|free$|str(str|len)$|_GLOBAL_|__stack_chk|__asan|__ubsan)' &&
     fail "it asks for more"
 "$AXE" compile "$SRC/kernels/elementwise.axe" -t opencl -o all.c all.h &&
     $cc -std=c11 -w -fsyntax-only all.c || fail "all kernels of a file"
@@ -53,6 +53,72 @@ if command -v g++ >/dev/null; then
     g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only h.cc ||
         fail "the header is no C++"
 fi
+
+# What a device lacks is told before the program is built; programs are given
+# back; quotients are exact where the device says that it can.
+fake=$(dirname "$AXE")/tests/libfake_opencl.so
+for lanes in 8 16; do
+    "$AXE" compile "$SRC/kernels/elementwise.axe" add -t opencl-sg$lanes \
+        -o add$lanes.c add$lanes.h || fail "add on $lanes lanes"
+    sed -i "s/\\badd(/add$lanes(/; s/release_add/&$lanes/" add$lanes.c add$lanes.h
+done
+cat >lacks.c <<'END'
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "add8.h"
+#include "add16.h"
+#include "gemm.h"
+int fake_count(const char *name);
+const char *fake_options(void);
+static char here;
+static int bad;
+static void expect(const char *what, int got, int want, int n_built)
+{
+    if (got != want || fake_count("BuildProgram") != n_built) {
+        printf("%s: %d, %d built\n", what, got, fake_count("BuildProgram"));
+        bad = 1;
+    }
+}
+#define ADD(n) add##n(&here, &here, &here, 5, 7, &here)
+#define ALL "cl_khr_subgroup_shuffle cl_intel_required_subgroup_size"
+int main(void)
+{
+    expect("no sub-groups", ADD(8), AXE_AOT_EDEVICE, 0);
+    setenv("FAKE_EXT", "cl_khr_subgroup_shuffles cl_khr_subgroups "
+                       "cl_intel_required_subgroup_size", 1);
+    expect("no shuffle", ADD(8), AXE_AOT_EDEVICE, 0);
+    setenv("FAKE_EXT", "cl_intel_subgroups " ALL, 1);
+    expect("no such width", ADD(16), AXE_AOT_EDEVICE, 0);
+    expect("a group too large", ADD(8), AXE_AOT_EDEVICE, 1);
+    setenv("FAKE_ITEMS", "256", 1);
+    expect("all there", ADD(8), AXE_AOT_OK, 1);
+    if (strcmp(fake_options(), "-cl-std=CL3.0") != 0)
+        return puts(fake_options()), 1;
+    axe_release_add8(&bad);
+    expect("another context", ADD(8), AXE_AOT_OK, 1);
+    axe_release_add8(&bad + 1), axe_release_add16(NULL);
+    setenv("FAKE_FLOATS", "128", 1);
+    for (int i = 0; i < 2; i++) {
+        axe_release_add8(NULL);
+        axe_release_add8(NULL);
+        expect("given back", fake_count("ReleaseProgram"), i + 1, i + 1);
+        expect("built again", ADD(8), AXE_AOT_OK, i + 2);
+    }
+    if (strcmp(fake_options(), "-cl-std=CL3.0 "
+               "-cl-fp32-correctly-rounded-divide-sqrt") != 0)
+        return puts(fake_options()), 1;
+    expect("local memory", gemm(&here, &here, &here, 5, 7, 9, &here),
+           AXE_AOT_EDEVICE, 3);
+    return bad;
+}
+END
+"$AXE" compile "$gemm" -t opencl -o gemm.c gemm.h
+# shellcheck disable=SC2086
+$cc $flags lacks.c add8.c add16.c gemm.c "$fake" -lpthread -o lacks || fail lacks
+./lacks || fail "what a device lacks"
+"$AXE" compile "$gemm" -t opencl-sg16 -o gemm.c gemm.h
 
 library=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL.so.1 .*=> //p' | head -n 1)
 echo '#include <CL/cl.h>' >h.c
@@ -146,6 +212,10 @@ int main(int argc, char **argv)
             clCreateCommandQueueWithProperties(ctx, d, how, NULL);
         if (o && heat(NULL, 1, 0, 0, 3, 1, 70, o) != AXE_AOT_EARG)
             return 3;
+        axe_release_heat(ctx);
+        if (run(ctx, q, 70, 3, 4))
+            return 4;
+        axe_release_heat(c ? NULL : ctx);
     }
     return 0;
 }

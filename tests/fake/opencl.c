@@ -3,8 +3,11 @@
  *
  * $FAKE_FAIL=NAME:NUMBER makes that call fail, and $FAKE_SAYS is the log of a
  * build; $FAKE_EXT are the device's extensions beside cl_khr_fp64, $FAKE_LANES
- * what it answers to vendors' questions for its lanes.  $FAKE_PLATFORMS and
- * $FAKE_DEVICES (1): how many there are; $FAKE_ARGS (1): arguments of a kernel.
+ * what it answers to vendors' questions for its lanes, $FAKE_FLOATS what it
+ * does with f32, $FAKE_LOCAL (1024) the bytes of a group.  $FAKE_PLATFORMS and
+ * $FAKE_DEVICES (1): how many there are; $FAKE_ARGS (1): arguments of a kernel,
+ * $FAKE_ITEMS (128): its greatest group.  $FAKE_OPTIONS:
+ * the only options of a build that it takes; fake_options() are the last one's;
  * fake_count(NAME) says how often a
  * call was made. */
 #include <stdint.h>
@@ -21,7 +24,16 @@ static struct {
 
 static char things; /* what handles point to */
 
-int fake_count(const char *name);
+static char last_options[256];
+
+int         fake_count(const char *name);
+const char *fake_options(void);
+
+const char *
+fake_options(void)
+{
+    return last_options;
+}
 
 int
 fake_count(const char *name)
@@ -130,7 +142,9 @@ CALL(GetDeviceInfo, void *device UNUSED, unsigned what, size_t bytes, void *out,
     uint64_t    n = what == 0x1000   ? 4
                     : what == 0x1004 ? 256
                     : what == 0x1010 ? UINT64_C(1) << 20
+                    : what == 0x101b ? number("FAKE_FLOATS", 0)
                     : what == 0x101f ? UINT64_MAX
+                    : what == 0x1023 ? number("FAKE_LOCAL", 1024)
                                      : 1024;
     int         bad = enter("GetDeviceInfo");
 
@@ -183,9 +197,39 @@ DONE(EnqueueReadBuffer, void *queue UNUSED, void *memory UNUSED,
      unsigned wait UNUSED, size_t at UNUSED, size_t bytes UNUSED,
      void *to UNUSED, unsigned n UNUSED, void *const *before UNUSED,
      void **event UNUSED)
-DONE(BuildProgram, void *program UNUSED, unsigned n UNUSED,
-     void *const *device UNUSED, const char *options   UNUSED,
+CALL(BuildProgram, void *program UNUSED, unsigned n UNUSED,
+     void *const *device UNUSED, const char           *options,
      void (*notify)(void *, void *) UNUSED, void *user UNUSED)
+{
+    const char *only = getenv("FAKE_OPTIONS");
+
+    snprintf(last_options, sizeof last_options, "%s", options ? options : "");
+    return only && strcmp(last_options, only) != 0 ? -43
+                                                   : enter("BuildProgram");
+}
+
+/* Of the queue 0 is the context, 1 the device, 3 how it works. */
+CALL(GetCommandQueueInfo, void *queue UNUSED, unsigned what, size_t bytes,
+     void *out, size_t *need)
+{
+    void    *it = &things;
+    uint64_t how = 0;
+    int      bad = enter("GetCommandQueueInfo");
+
+    return bad              ? bad
+           : what == 0x1093 ? answer(&how, sizeof how, bytes, out, need)
+                            : answer(&it, sizeof it, bytes, out, need);
+}
+
+CALL(GetMemObjectInfo, void *memory UNUSED, unsigned what UNUSED, size_t bytes,
+     void *out, size_t *need)
+{
+    size_t n = 1 << 20;
+    int    bad = enter("GetMemObjectInfo");
+
+    return bad ? bad : answer(&n, sizeof n, bytes, out, need);
+}
+
 DONE(ReleaseProgram, void *program UNUSED)
 DONE(ReleaseKernel, void *kernel UNUSED)
 DONE(SetKernelArg, void *kernel UNUSED, unsigned i UNUSED, size_t bytes UNUSED,
@@ -243,9 +287,9 @@ CALL(GetKernelInfo, void *kernel UNUSED, unsigned what UNUSED, size_t bytes,
 }
 
 CALL(GetKernelWorkGroupInfo, void *kernel UNUSED, void *device UNUSED,
-     unsigned what UNUSED, size_t bytes, void *out, size_t *need)
+     unsigned what, size_t bytes, void *out, size_t *need)
 {
-    uint64_t n = 128;
+    uint64_t n = what == 0x11b0 ? number("FAKE_ITEMS", 128) : 128;
     int      bad = enter("GetKernelWorkGroupInfo");
 
     return bad ? bad : answer(&n, sizeof n, bytes, out, need);

@@ -6,6 +6,7 @@
 #include "print/aot/host.h"
 #include "print/aot/opencl.h"
 #include "print/aot/text.h"
+#include "print/opencl/opencl.h"
 
 /* A line as a string. */
 static void
@@ -33,9 +34,9 @@ put_text(axe_buf *c, int number, const axe_opencl_image *image)
         s += len + (s[len] == '\n');
     }
     axe_putf(c,
-             "};\nstatic axe_code axe_code%d = {axe_text%d, %d, \"%s\", "
-             "PTHREAD_MUTEX_INITIALIZER, 0};\n",
-             number, number, n, image->options);
+             "};\nstatic axe_code axe_code%d = {axe_text%d, %d, {\"%s\", "
+             "\"%s\"}, PTHREAD_MUTEX_INITIALIZER, 0};\n",
+             number, number, n, image->options, image->exact);
 }
 
 static void
@@ -43,9 +44,31 @@ put_code(axe_buf *c, int number, const axe_opencl_image *image)
 {
     axe_aot_bytes(c, number, image->code, image->bytes);
     axe_putf(c,
-             "static axe_code axe_code%d = {axe_bytes%d, %zu, \"\", "
-             "PTHREAD_MUTEX_INITIALIZER, 0};\n",
-             number, number, image->bytes);
+             "static axe_code axe_code%d = {axe_bytes%d, %zu, {\"\", "
+             "\"%s\"}, PTHREAD_MUTEX_INITIALIZER, 0};\n",
+             number, number, image->bytes, AXE_OPENCL_EXACT);
+}
+
+/* What the device must have. */
+static void
+put_needs(axe_buf *c, const axe_opencl_must *must)
+{
+    axe_putf(c,
+             "\nenum { axe_lanes = %d };\n"
+             "static const axe_need axe_needs[] = {\n",
+             must->lanes);
+    for (int i = 0; i < must->n; i++)
+        axe_putf(c, "    {%d, \"%s\", 0x%x, %" PRId64 "},\n",
+                 must->way[i].number, must->way[i].extension,
+                 must->way[i].question, must->way[i].bits);
+    axe_puts(c, "    {-1, 0, 0, 0}};\n");
+}
+
+static void
+put_release(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
+{
+    axe_putf(b, "void axe_release_%s(void *context)",
+             axe_aot_name(cx, k->name));
 }
 
 static void
@@ -63,9 +86,10 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
     int n = k->n_param + k->n_temp + k->n_size + g->n_host_loop + 1;
 
     axe_putf(b,
-             "        static const axe_grid grid = {\"%s\", %d, %d};\n"
+             "        static const axe_grid grid = {\"%s\", %d, %d, %" PRId64
+             "};\n"
              "        const axe_arg arg[] = {",
-             g->name, g->n_thread, g->persistent);
+             g->name, g->n_thread, g->persistent, g->shared_bytes);
     for (int i = 0; i < k->n_param; i++)
         put_argument(b, axe_aot_name(p->cx, k->param[i]->name));
     for (int i = 0; i < k->n_temp; i++)
@@ -101,7 +125,11 @@ put_header(axe_ctx *cx, axe_buf *h, int n, const axe_opencl_image *image,
         "cl_command_queue in\n"
         " * order.  The functions start and return: a status, or an error of "
         "OpenCL, which\n"
-        " * is below 0.  The first call in a context builds the program.\n"
+        " * is below 0.  The first call in a context builds the program, which "
+        "keeps the\n"
+        " * context; axe_release_K gives it back, NULL: in all contexts, while "
+        "no call of\n"
+        " * K is in progress.\n"
         " * Links with -lOpenCL -lpthread. */\n"
         "#ifndef %s\n#define %s\n\n#include <stdint.h>\n\n"
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n%s",
@@ -112,13 +140,16 @@ put_header(axe_ctx *cx, axe_buf *h, int n, const axe_opencl_image *image,
         axe_aot_doc(cx, h, k);
         axe_aot_host_prototype(cx, h, k, &driver);
         axe_puts(h, ";\n");
+        put_release(cx, h, k);
+        axe_puts(h, ";\n");
     }
     axe_puts(h, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
 axe_status
 axe_print_aot_opencl(axe_ctx *cx, int n, const axe_opencl_image *image,
-                     const char *name, axe_buf *c, axe_buf *h)
+                     const axe_opencl_must *must, const char *name, axe_buf *c,
+                     axe_buf *h)
 {
     bool code = image[0].code != NULL;
 
@@ -130,15 +161,20 @@ axe_print_aot_opencl(axe_ctx *cx, int n, const axe_opencl_image *image,
              axe_aot_includes, axe_aot_status, axe_aot_index);
     axe_puts(c, axe_aot_check_text);
     axe_puts(c, axe_aot_opencl);
+    axe_puts(c, axe_aot_opencl_needs);
     axe_puts(c, code ? axe_aot_opencl_code : axe_aot_opencl_text);
+    put_needs(c, must);
     axe_puts(c, axe_aot_opencl_start);
     for (int i = 0; i < n; i++)
         if (code)
             put_code(c, i, &image[i]);
         else
             put_text(c, i, &image[i]);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         AXE_TRY(axe_aot_host_function(cx, c, image[i].lowered, i, image[i].wide,
                                       &driver));
+        put_release(cx, c, image[i].lowered->plan->kernel);
+        axe_putf(c, "\n{\n    axe_forget(&axe_code%d, context);\n}\n", i);
+    }
     return AXE_OK;
 }

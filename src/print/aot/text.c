@@ -10,7 +10,8 @@ const char axe_aot_status[] =
     "    AXE_AOT_EARG,      /* NULL with elements, a negative size */\n"
     "    AXE_AOT_EOVERFLOW, /* an address or an index does not fit */\n"
     "    AXE_AOT_ENOMEM,    /* no memory for tiles, or no thread */\n"
-    "    AXE_AOT_ECPU       /* not the processor it was compiled for */\n"
+    "    AXE_AOT_ECPU,      /* not the processor it was compiled for */\n"
+    "    AXE_AOT_EDEVICE    /* the device lacks what it was compiled for */\n"
     "};\n"
     "#endif\n";
 

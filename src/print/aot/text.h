@@ -10,7 +10,7 @@ extern const char axe_aot_status[], axe_aot_includes[], axe_aot_team[],
     axe_aot_map[], axe_aot_index[];
 
 /* text_opencl.c: around programs, which are of a text or of SPIR-V. */
-extern const char axe_aot_opencl[], axe_aot_opencl_text[],
-    axe_aot_opencl_code[], axe_aot_opencl_start[];
+extern const char axe_aot_opencl[], axe_aot_opencl_needs[],
+    axe_aot_opencl_text[], axe_aot_opencl_code[], axe_aot_opencl_start[];
 
 #endif

@@ -18,7 +18,10 @@
 AXE_CHECK axe_status axe_print_opencl(axe_ctx *cx, const axe_lowered *l,
                                       bool wide, axe_buf *out);
 
-/* Options of the driver's compiler that the text needs. */
+/* Options of the driver's compiler that the text needs; and one more for a
+ * device that says it rounds quotients and roots of f32 correctly, which it
+ * does if it is asked. */
 const char *axe_opencl_options(const axe_lowered *l);
+#define AXE_OPENCL_EXACT "-cl-fp32-correctly-rounded-divide-sqrt"
 
 #endif

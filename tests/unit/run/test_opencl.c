@@ -93,6 +93,7 @@ widths_are_asked(void **state)
     (void)state;
     for (int i = 0; i < AXE_LEN(row); i++) {
         setenv("FAKE_EXT", row[i].ext, 1);
+        setenv("FAKE_FLOATS", i == 0 ? "128" : i == 1 ? "1" : "126", 1);
         setenv("FAKE_LANES", i == 2 ? "64" : "32", 1);
         assert_int_equal(axe_opencl_list(cx, &n, &f), AXE_OK);
         assert_int_equal(n, 1);
@@ -100,6 +101,8 @@ widths_are_asked(void **state)
         for (int j = 0; j < row[i].n; j++)
             assert_int_equal(f->width[j], row[i].width[j]);
         assert_true(!strstr(f->features, " f16 ") == (i != 2));
+        assert_true(!strstr(f->features, " exact ") == (i != 0));
+        assert_true(!strstr(f->features, " subnormal ") == (i != 1));
     }
 }
 
