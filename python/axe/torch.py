@@ -13,13 +13,14 @@ stream; that path has run against a stand-in for the driver only.
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Sequence, Union
 
 import numpy as np
 import torch
 
 from . import _arrays
-from ._errors import CallError, ElementTypeError, UnsupportedError
+from ._errors import ElementTypeError
+from ._gradient import Gradient, one
 from ._kernel import Kernel, Module, Param
 
 _TYPES: Dict[torch.dtype, str] = {
@@ -56,29 +57,15 @@ def op(name: str, kernel: Union[Kernel, Module], *,
     >>> x.grad
     tensor([2., 4., 6.])
     """
-    kernel = _one(kernel)
+    kernel = one(kernel)
     updated = [p.name for p in kernel.params if p.access == "inout"]
-    plan = None
-    if backward is not None:
-        if updated:
-            raise UnsupportedError(f"{kernel.name} writes {', '.join(updated)} in "
-                                   "place, of which there are no gradients")
-        plan = _Backward(kernel, _one(backward))
+    plan = Gradient(kernel, backward) if backward is not None else None
     new = torch.library.custom_op(name, _runner(kernel), mutates_args=updated,
                                   schema=_schema(kernel))
     new.register_fake(_faker(kernel))
     if plan is not None:
-        plan.op = op(name + "_backward", plan.kernel)
-        new.register_autograd(plan.run, setup_context=plan.keep)
+        _differentiate(new, plan, op(name + "_backward", plan.kernel))
     return new
-
-
-def _one(kernel: Union[Kernel, Module]) -> Kernel:
-    if isinstance(kernel, Kernel):
-        return kernel
-    if len(kernel) != 1:
-        raise CallError(f"{kernel!r} has {len(kernel)} kernels; give one of them")
-    return next(iter(kernel._kernels.values()))
 
 
 def _schema(kernel: Kernel) -> str:
@@ -120,15 +107,15 @@ def _hint(n: Any) -> int:
 
 
 def _likeness(p: Param, x: torch.Tensor) -> Any:
-    """An array of that type and shape, of one element in memory."""
+    """An array of that type and shape, whose memory is never touched."""
     if x.dtype not in _TYPES:
         raise ElementTypeError(f"{p.name}: there is no element type for {x.dtype}")
     type, shape = _TYPES[x.dtype], tuple(map(_hint, x.shape))
     if type in _arrays._NUMPY:
-        return np.broadcast_to(np.zeros((), _arrays._NUMPY[type].rstrip("_")), shape)
+        return np.empty(shape, _arrays._NUMPY[type])
     return SimpleNamespace(
         dtype=SimpleNamespace(name=_arrays._ML_DTYPES[type]),
-        view=lambda integer: np.broadcast_to(np.zeros((), integer), shape))
+        view=lambda integer: np.empty(shape, integer))
 
 
 def _faker(kernel: Kernel) -> Callable[..., Any]:
@@ -165,44 +152,16 @@ def _dtype(type: str) -> torch.dtype:
 # ------------------------------------------------------------------ gradients
 
 
-class _Backward:
-    """Which values a kernel for gradients wants, and whose gradients it makes."""
+def _differentiate(new: Any, plan: Gradient, back: Any) -> None:
+    def keep(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+        kept = plan.values(inputs, output)
+        ctx.names = [n for n, x in kept.items() if isinstance(x, torch.Tensor)]
+        ctx.numbers = {n: x for n, x in kept.items() if n not in ctx.names}
+        ctx.save_for_backward(*(kept[n] for n in ctx.names))
 
-    op: Any = None
+    def run(ctx: Any, *gradients: Any) -> Any:
+        kept = {**dict(zip(ctx.names, ctx.saved_tensors)), **ctx.numbers}
+        results = plan.results(back(*plan.arguments(kept, gradients)))
+        return results if len(results) > 1 else results[0]
 
-    def __init__(self, kernel: Kernel, backward: Kernel):
-        self.kernel = backward
-        self.inputs = [p.name for p in kernel._inputs]
-        self.outputs = [p.name for p in kernel._outputs]
-        self.gradients = ["d" + name for name in self.outputs]
-        known = self.inputs + self.outputs + self.gradients
-        for p in backward._inputs:
-            if p.access == "inout" or p.name not in known:
-                raise CallError(f"{backward.name}: {p.name} is none of what there is "
-                                f"to read: {', '.join(known)}")
-        made = [p.name for p in backward._outputs]
-        for name in made:
-            if name[:1] != "d" or name[1:] not in self.inputs:
-                raise CallError(f"{backward.name}: {name} is the gradient of no "
-                                f"input; those are {', '.join(self.inputs)}")
-        self.made = made
-        self.kept = [p.name for p in backward._inputs
-                     if p.name not in self.gradients]
-
-    def keep(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
-        outputs = output if isinstance(output, (tuple, list)) else (output,)
-        values = {**dict(zip(self.inputs, inputs)), **dict(zip(self.outputs, outputs))}
-        tensors = [n for n in self.kept if isinstance(values[n], torch.Tensor)]
-        ctx.save_for_backward(*(values[n] for n in tensors))
-        ctx.names = tensors
-        ctx.numbers = {n: values[n] for n in self.kept if n not in tensors}
-
-    def run(self, ctx: Any, *gradients: Any) -> Any:
-        values = {**dict(zip(ctx.names, ctx.saved_tensors)), **ctx.numbers,
-                  **dict(zip(self.gradients, gradients))}
-        result = self.op(*(values[p.name] for p in self.kernel._inputs))
-        results = result if isinstance(result, (tuple, list)) else (result,)
-        found: Dict[str, Optional[torch.Tensor]] = dict(zip(self.made, results))
-        wanted: Tuple[Optional[torch.Tensor], ...] = tuple(
-            found.get("d" + name) for name in self.inputs)
-        return wanted if len(wanted) > 1 else wanted[0]
+    new.register_autograd(run, setup_context=keep)

@@ -194,6 +194,8 @@ PyObject *axepy_draw(PyObject *module, PyObject *args);
 PyObject *axepy_functions(PyObject *module, PyObject *nothing);
 PyObject *axepy_signatures(PyObject *module, PyObject *args);
 PyObject *axepy_compile(PyObject *module, PyObject *args);
+PyObject *axepy_jax_target(PyObject *module, PyObject *args);
+PyObject *axepy_jax_bind(PyObject *module, PyObject *args);
 PyObject *axepy_tune(PyObject *module, PyObject *args);
 
 #endif

@@ -28,6 +28,8 @@ static PyMethodDef functions[] = {
     {"signatures", axepy_signatures, METH_VARARGS, "kernels of a text"},
     {"compile", axepy_compile, METH_VARARGS, "a kernel, for arrays"},
     {"tune", axepy_tune, METH_VARARGS, "the best values of parameters"},
+    {"jax_target", axepy_jax_target, METH_VARARGS, "what XLA calls"},
+    {"jax_bind", axepy_jax_bind, METH_VARARGS, "a kernel for it to call"},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -11,7 +11,7 @@ import pytest
 
 import axe
 
-NEEDS = {"torch"}  # modules that are of no use without
+NEEDS = {"torch", "jax"}  # modules that are of no use without
 PACKAGE = pathlib.Path(axe.__file__).parent
 
 RIGHT = """

@@ -1,0 +1,148 @@
+"""JAX: its arrays in calls, kernels as its functions."""
+import numpy as np
+import pytest
+
+import axe
+
+jax = pytest.importorskip("jax")
+import axe.jax
+import jax.numpy as jnp
+
+k = axe.kernel("""
+kernel twice<type T = f32>(in T X[M, N], out T Y[M, N]) {
+    index m, n;
+    cta (i : M by 8) Y[i*8 + m, n] = T(2) * X[i*8 + m, n];
+}
+kernel square(in f32 X[M], in f32 a, in i32 k, out f32 Y[M]) {
+    index m;
+    cta (i : M by 64) Y[i*64 + m] = a * X[i*64 + m] * X[i*64 + m] + f32(k);
+}
+kernel square_backward(in f32 X[M], in f32 a, in f32 dY[M], out f32 dX[M]) {
+    index m;
+    cta (i : M by 64) dX[i*64 + m] = 2 * a * X[i*64 + m] * dY[i*64 + m];
+}
+kernel add_to(in f32 X[M], inout f32 Y[M], out f16 Z[M]) {
+    index m;
+    cta (i : M by 64) {
+        Y[i*64 + m] = Y[i*64 + m] + X[i*64 + m];
+        Z[i*64 + m] = f16(X[i*64 + m]);
+    }
+}
+kernel times(in f32 X[M], in i32 n, out f32 Y[M]) {
+    index m;
+    global f32 S[M];
+    cta (i : 1) S[m] = 0;
+    for (t : n) cta (i : 1) S[m] = S[m] + X[m];
+    cta (i : 1) Y[m] = S[m];
+}""")
+rng = np.random.default_rng(1)
+twice = axe.jax.function(k.twice)
+square = axe.jax.function(k.square, backward=k.square_backward)
+
+
+def random(*shape, dtype="f4"):
+    return jnp.asarray(rng.standard_normal(shape).astype("f4")).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32", "int8",
+                                   "uint8", "uint16"])
+def test_types(dtype):
+    x = jnp.arange(35).reshape(5, 7).astype(dtype)
+    for f in (k.twice, twice, jax.jit(twice)):
+        y = f(x)
+        assert y.dtype == x.dtype and isinstance(y, jax.Array)
+        np.testing.assert_array_equal(y.astype("f4"), 2 * x.astype("f4"))
+
+
+def test_under_jit():
+    a, b = random(20, 30), random(10, 30)
+    gemm = axe.jax.function(axe.ops.gemm)
+    f = jax.jit(lambda a, b: gemm(a + 1, b).T)
+    np.testing.assert_allclose(f(a, b), ((a + 1) @ b.T).T, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(f(a[:7], b), ((a[:7] + 1) @ b.T).T, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(jax.jit(lambda x: twice(x.T))(a), 2 * a.T)
+    assert twice(random(0, 4)).shape == (0, 4)
+
+
+def test_what_is_updated():
+    add_to = axe.jax.function(k.add_to)
+    x, y = random(9), random(9)
+    was = np.array(y)
+    for f in (add_to, jax.jit(add_to)):
+        new, z = f(x, y)
+        np.testing.assert_array_equal(new, x + was)
+        np.testing.assert_array_equal(z, x.astype("f2"))
+        np.testing.assert_array_equal(y, was)
+
+
+def test_numbers():
+    x = random(9)
+    times = axe.jax.function(k.times)
+    for n in (3, 1, 0, 7):
+        np.testing.assert_allclose(times(x, n), n * x, rtol=1e-5, atol=1e-6)
+    f = jax.jit(times)
+    for n in (3, 1, 0, 7):  # traced once: the call finds that sizes have changed
+        np.testing.assert_allclose(f(x, jnp.int32(n)), n * x, rtol=1e-5, atol=1e-6)
+    with pytest.raises(Exception, match="n is -1"):
+        jax.block_until_ready(f(x, jnp.int32(-1)))
+
+
+def test_gradients():
+    x = random(9)
+    np.testing.assert_allclose(square(x, 2.0, 1), 2 * x * x + 1, rtol=1e-6)
+    for g in (jax.grad(lambda x: square(x, 2.0, 1).sum()),
+              jax.jit(jax.grad(lambda x: square(x, jnp.float32(2), 1).sum()))):
+        np.testing.assert_allclose(g(x), 4 * x, rtol=1e-6)
+    with pytest.raises(axe.UnsupportedError, match="in place"):
+        axe.jax.function(k.add_to, backward=k.twice)
+    with pytest.raises(axe.CallError, match="none of what there is to read"):
+        axe.jax.function(k.twice, backward=k.square_backward)
+
+
+def test_vmap():
+    x = random(3, 5, 7)
+    np.testing.assert_array_equal(jax.vmap(twice)(x), 2 * x)
+
+
+def test_refusals():
+    gemm = axe.jax.function(axe.ops.gemm)
+    with pytest.raises(axe.ShapeError, match="K is 30 from A .* but 7 from B"):
+        jax.jit(gemm)(random(20, 30), random(10, 7))
+    with pytest.raises(axe.CallError, match="takes 2 arrays .A, B., 1 are given"):
+        gemm(random(2, 2))
+    with pytest.raises(axe.CallError, match="give one of them"):
+        axe.jax.function(k)
+
+
+def test_another_process():
+    """A computation that another process has traced is refused, not run."""
+    import axe._axe as c
+    x = random(4, 4)
+    f = jax.jit(twice)
+    f(x)
+    try:
+        c.jax_target(axe.jax._process + 1)
+        with pytest.raises(Exception, match="compiled by another process"):
+            jax.block_until_ready(f(x))
+    finally:
+        c.jax_target(axe.jax._process)
+    np.testing.assert_array_equal(f(x), 2 * x)
+
+
+def test_threads():
+    import threading
+    wrong = []
+
+    def work(seed):
+        f = jax.jit(twice)
+        for i in range(50):
+            x = jnp.full((seed + 1, 33), i, "f4")
+            if not np.array_equal(f(x), 2 * np.asarray(x)):
+                wrong.append((seed, i))
+
+    threads = [threading.Thread(target=work, args=(s,)) for s in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
