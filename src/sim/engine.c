@@ -393,7 +393,9 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
 }
 
 /* An arrival that comes when lane l's operations of the group so far are done.
- */
+ * It brings what these did, and what they came after: the engine arrives, not
+ * the thread, and orders none of what the thread wrote itself (PTX ISA,
+ * cp.async.mbarrier.arrive and tcgen05.commit). */
 static void
 arrive_later(sim *s, sim_call *c, sim_group *g, sim_cta *cta, int l)
 {
@@ -410,6 +412,7 @@ arrive_later(sim *s, sim_call *c, sim_group *g, sim_cta *cta, int l)
     o->bytes = 1;
     o->call.agent = o->call.ragent = g->agent - 1;
     o->call.epoch = g->n_op;
+    o->call.clock.vc[c->warp->agent] = 0;
     if (o->call.clock.vc[g->agent - 1] < g->n_op)
         o->call.clock.vc[g->agent - 1] = g->n_op;
     if (commit)

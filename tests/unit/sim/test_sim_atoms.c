@@ -399,6 +399,42 @@ test_arrival(void **state)
     run_wrong(AXE_SIM_RACE, "group cp");
 }
 
+/* The engine's arrival orders what it copied, and nothing of what the thread
+ * stored itself: for that the thread arrives, too. */
+static void
+test_arrival_of_stores(void **state)
+{
+    const axe_tensor *px, *py, *reg, *tile, *bar;
+
+    (void)state;
+    for (int fault = 0; fault < 2; fault++) {
+        reg = one_cta("sm_90a", 64, 1, 1, &px, &py);
+        tile = buffer(&m, "tile", AXE_TYPE_f32, 128, 0);
+        bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+        begin_if(&m, is(&m, thread(&m), 0));
+        atom(&m, "mbarrier.init", 0, 2,
+             (axe_arg[]){at(bar, n(0)), integer(n(fault ? 32 : 64))});
+        end(&m);
+        atom(&m, "barrier.cta", 0, 0, NULL);
+        move("ld.global.b32", at(reg, n(0)), at(px, thread(&m)));
+        begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+        move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+        move("st.shared.b32", at(tile, add(&m, lane(), n(32))), at(reg, n(0)));
+        atom(&m, "mbarrier.arrive.cp", 0, 1, (axe_arg[]){at(bar, n(0))});
+        if (fault == 0)
+            atom(&m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(bar, n(0))});
+        end(&m);
+        atom(&m, "mbarrier.wait", 0, 2,
+             (axe_arg[]){at(bar, n(0)), integer(n(0))});
+        move("ld.shared.b32", at(reg, n(0)), at(tile, thread(&m)));
+        move("st.global.b32", at(py, thread(&m)), at(reg, n(0)));
+        if (fault == 0)
+            run_clean();
+        else
+            run_wrong(AXE_SIM_RACE, "tile");
+    }
+}
+
 /* Rows of 1-D copies: in, to the other CTA, out; nobody leaves too early. */
 static void
 test_bulk(void **state)
@@ -483,10 +519,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(lanes),     TEST(turns),    TEST(endless),  TEST(values),
-        TEST(functions), TEST(shuffles), TEST(matrices), TEST(predicates),
-        TEST(atomics),   TEST(exchange), TEST(arrival),  TEST(bulk),
-        TEST(joined),    TEST(run),
+        TEST(lanes),    TEST(turns),      TEST(endless),
+        TEST(values),   TEST(functions),  TEST(shuffles),
+        TEST(matrices), TEST(predicates), TEST(atomics),
+        TEST(exchange), TEST(arrival),    TEST(bulk),
+        TEST(joined),   TEST(run),        TEST(arrival_of_stores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
