@@ -415,7 +415,9 @@ release(const axe_sync_where *w, axe_sync_item item)
               : to->by == AXE_SCOPE_WARPGROUP && !item.to_leader ? AXE_BY_FIRST
                                                                  : AXE_BY_LANE;
     item.what = AXE_SYNC_ROW;
-    item.why = "all of the warp have read the stage";
+    item.why = to->by == AXE_SCOPE_THREAD
+                   ? "the thread has read the stage"
+                   : "all of the warp have read the stage";
     if (item.by == AXE_BY_LANE) {
         axe_sync_item all = item;
         all.by = 0;
