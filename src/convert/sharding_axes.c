@@ -71,12 +71,15 @@ read_axis(axe_ctx *cx, const axe_sharding *s, const char *text,
     return AXE_OK;
 }
 
+/* An axis of size 1 has the stride of the one before it, and comes first. */
 static int
 by_stride(const void *a, const void *b)
 {
     const axe_shard_digit *x = a, *y = b;
 
-    return (x->stride > y->stride) - (x->stride < y->stride);
+    if (x->stride != y->stride)
+        return x->stride < y->stride ? -1 : 1;
+    return (x->extent > y->extent) - (x->extent < y->extent);
 }
 
 /* Devices that no dimension tells apart hold copies. */
