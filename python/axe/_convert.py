@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _axe
-from ._errors import ArgumentError, UnknownNameError
-from ._layout import Layout, Point, Shape
+from ._errors import ArgumentError, CallError, UnknownNameError, UnsupportedError
+from ._layout import Layout, Point, Shape, widths
 
-Mesh = Union[str, Tuple[int, ...], Mapping[str, int]]
+Mesh = Union[str, int, Sequence[int], Mapping[str, int]]
 _KEEP: Dict[Optional[str], int] = {None: 0, "index": 1, "coordinates": 2}
 
 
@@ -52,7 +52,9 @@ def _options(names: Tuple[str, ...], keep: Optional[str], shape: Optional[Shape]
         shape = (shape,)
     if isinstance(mesh, Mapping):
         mesh = ",".join(f"{n}={k}" for n, k in mesh.items())
-    elif isinstance(mesh, (tuple, list)):
+    elif isinstance(mesh, int):
+        mesh = str(mesh)
+    elif mesh is not None and not isinstance(mesh, str):
         mesh = ",".join(map(str, mesh))
     return (_KEEP[keep], None if shape is None else tuple(shape), mesh, axes, bits)
 
@@ -83,6 +85,8 @@ def convert(text: Union[str, Layout], from_: str = "axe", to: str = "axe", *,
     options = _options((from_, to), keep, shape, mesh, axes, bits)
     if isinstance(text, Layout):
         machine = machine or text.machine
+    elif not isinstance(text, str):
+        raise CallError(f"a layout is a text or a Layout, not {type(text).__name__}")
     found: str = _axe.convert(str(text), from_, to, machine, *options)
     return found
 
@@ -134,15 +138,18 @@ class Move(NamedTuple):
 
 
 def move(src: Union[str, Layout], dst: Union[str, Layout], *, bits: int = 32,
-         machine: str = "sm_90a", by: Optional[str] = None) -> Move:
+         machine: str = "sm_90a", by: Optional[str] = None,
+         memory: str = "shared") -> Move:
     """The cheapest program that brings a tensor's elements from where ``src`` has
     them to where ``dst`` has them.
 
-    Layouts over neither threads nor registers are shared memory.
+    Layouts over neither threads nor registers are shared memory of each CTA, or
+    global memory, one for all.
 
     ``bits``     of an element: 8, 16, 32, 64 or 128
     ``machine``  whose threads, shuffles and banks
     ``by``       "shuffles" or "shared": only so; None: what is cheapest
+    ``memory``   "shared" or "global"
 
     >>> m = move("(8, 4) : (4@lane, 1@lane)", "(8, 4) : (1@lane, 8@lane)")
     >>> m.kind, m.facts["shuffles"], m.proved
@@ -153,8 +160,10 @@ def move(src: Union[str, Layout], dst: Union[str, Layout], *, bits: int = 32,
     """
     if by not in (None, "shuffles", "shared"):
         raise ArgumentError(f"by is 'shuffles' or 'shared', not {by!r}")
+    if memory not in ("shared", "global"):
+        raise ArgumentError(f"memory is 'shared' or 'global', not {memory!r}")
     found, text, both = _axe.move(str(Layout(src)), str(Layout(dst)), machine, bits,
-                                  by or "nothing")
+                                  by or "nothing", memory == "global")
     facts = json.loads(found)
     return Move(facts["move"], facts, text, both[len(text):])
 
@@ -203,6 +212,27 @@ def why(a: Union[str, Layout], b: Union[str, Layout],
     machine = a.machine or b.machine
     if (a.machine or machine) != (b.machine or machine):
         raise ArgumentError(f"layouts of two machines, {a.machine} and {b.machine}")
-    part, index, least, at, bt, text = _axe.why(str(a), str(b), machine)
+    try:
+        part, index, least, at, bt, text = _axe.why(str(a), str(b), machine)
+    except UnsupportedError:
+        found = _by_width(a, b)
+        if found is None:
+            raise
+        return found
     return Why(part == "nothing", part, index if index >= 0 else None, least, at, bt,
                text)
+
+
+def _by_width(a: Layout, b: Layout) -> Optional[Why]:
+    """The answer where a swizzle counts in units of its own."""
+    same, differ = widths(a, b)
+    if not same and not differ:
+        return None
+    part = ("nothing" if not differ else
+            f"elements of {'some' if same else 'all'} widths")
+    lines = [("different in " + part if differ else "equal on elements of all widths")
+             + ": a swizzle counts in units of its own"]
+    for word, bits in (("equal", same), ("different", differ)):
+        if bits:
+            lines.append(f"  {word} on elements of {', '.join(map(str, bits))} bits")
+    return Why(not differ, part, None, False, [], [], "\n".join(lines) + "\n")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import re
 from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
@@ -91,8 +92,13 @@ class Module:
 
 def load(path: "os.PathLike[str] | str") -> Module:
     """The kernels of a file.  Raises ``OSError``, or ``TextError`` with the place."""
-    with open(path, encoding="utf-8") as f:
-        return Module(f.read(), os.fspath(path))
+    try:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+    except UnicodeDecodeError as e:
+        raise TextError(f"{os.fspath(path)} is no text in UTF-8: {e.reason} at byte "
+                        f"{e.start}") from None
+    return Module(text, os.fspath(path))
 
 
 def kernel(text: str, name: str = "<kernel>") -> Module:
@@ -211,8 +217,8 @@ class Kernel(_axe.Caller):
         for name, value in values.items():
             if name in self.constants:
                 sets[name] = _constant(name, value)
-            elif isinstance(value, int):
-                sizes[name] = value
+            elif hasattr(value, "__index__") and not hasattr(value, "__len__"):
+                sizes[name] = operator.index(value)
             else:
                 raise CallError(
                     f"{self.name} has no parameter '{name}', and a size is an "
@@ -556,6 +562,8 @@ def _constant(name: str, value: Any) -> str:
         return str(int(value))
     if isinstance(value, (int, str)):
         return str(value)
+    if hasattr(value, "__index__") and not hasattr(value, "__len__"):
+        return str(operator.index(value))
     raise CallError(f"{name} is {value!r}; an integer or a text is wanted")
 
 

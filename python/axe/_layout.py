@@ -6,6 +6,7 @@ are exact; what does not fit 64 bits is an error, never another number.
 """
 from __future__ import annotations
 
+import operator
 from typing import (
     Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
 )
@@ -34,10 +35,18 @@ class Offset(NamedTuple):
     unit: str
 
 
+def _integer(n: Any) -> int:
+    """An integer of Python or NumPy; what would lose a part of it is refused."""
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise CallError(f"an integer is wanted, not {n!r}") from None
+
+
 def _shape_text(shape: Shape) -> str:
-    if isinstance(shape, int):
+    if not isinstance(shape, Iterable):
         shape = (shape,)
-    return "(" + ", ".join(str(int(n)) for n in shape) + ")"
+    return "(" + ", ".join(str(_integer(n)) for n in shape) + ")"
 
 
 class Layout:
@@ -214,18 +223,23 @@ class Layout:
             return True
         if self._size != other._size:
             return False
-        return bool(self._ask("equal(a, b)", b=other))
+        # Texts have a machine's own names of axes, so that none is asked here.
+        try:
+            return bool(evaluate("equal(a, b)", {"a": self._text, "b": other._text}))
+        except UnsupportedError:
+            same, differ = widths(self, other)
+            if not same and not differ:
+                raise
+            return not differ
 
     def __hash__(self) -> int:
         if self._hash is None:
             # What equal layouts share: their map without replicas, offset,
             # swizzle and dims, in its normal form.
-            shard = _axe.parts(self._flat_canon()._text, self._machine)[0]
+            flat = evaluate("canon(flat(a))", {"a": self._text})
+            shard = _axe.parts(flat._text, None)[0]
             self._hash = hash((self._size, tuple(shard)))
         return self._hash
-
-    def _flat_canon(self) -> "Layout":
-        return self._map("canon(flat(a))")
 
     def _map(self, text: str, **names: Any) -> "Layout":
         """What `_ask` answers where that is a layout."""
@@ -293,7 +307,7 @@ class Layout:
         >>> Layout("(2, 3) : (3, 1) + [2 : 100]").apply(1, 2)
         [{'m': 5}, {'m': 105}]
         """
-        args = ", ".join(str(int(i)) for i in index)
+        args = ", ".join(str(_integer(i)) for i in index)
         points: List[Point] = self._ask(f"a({args})")
         return points
 
@@ -423,7 +437,7 @@ class Layout:
 
     def complement(self, total: int) -> "Layout":
         """What fills the gaps up to ``total``."""
-        return self._map(f"complement(a, {int(total)})")
+        return self._map(f"complement(a, {_integer(total)})")
 
     def storage(self) -> "Layout":
         """Without axes of threads and devices."""
@@ -431,11 +445,11 @@ class Layout:
 
     def pack(self, n: int) -> "Layout":
         """n elements become one."""
-        return self._map(f"pack(a, {int(n)})")
+        return self._map(f"pack(a, {_integer(n)})")
 
     def unpack(self, n: int) -> "Layout":
         """One element becomes n."""
-        return self._map(f"unpack(a, {int(n)})")
+        return self._map(f"unpack(a, {_integer(n)})")
 
     def fuse(self, axis: str) -> "Layout":
         """The parts of a whole axis become it: 32 warp + lane -> thread."""
@@ -447,7 +461,7 @@ class Layout:
 
     def swizzle(self, row_bytes: int) -> "Layout":
         """The hardware's 32-, 64- or 128-byte swizzle behind this."""
-        return self._map(f"swizzle({int(row_bytes)}) o a")
+        return self._map(f"swizzle({_integer(row_bytes)}) o a")
 
     # -------------------------------------------------------------- operators
 
@@ -461,7 +475,7 @@ class Layout:
         return self.sum(other) if isinstance(other, Layout) else NotImplemented
 
     def __or__(self, shape: Shape) -> "Layout":
-        return self.group(*((shape,) if isinstance(shape, int) else shape))
+        return self.group(*(shape if isinstance(shape, Iterable) else (shape,)))
 
     def __invert__(self) -> "Layout":
         return self.inverse()
@@ -478,18 +492,40 @@ class Layout:
             if isinstance(part, slice):
                 if part.step not in (None, 1):
                     raise UnsupportedError("regions have no step")
-                b = 0 if part.start is None else part.start
-                e = extent if part.stop is None else part.stop
+                b = 0 if part.start is None else _integer(part.start)
+                e = extent if part.stop is None else _integer(part.stop)
                 b, e = (b + extent if b < 0 else b), (e + extent if e < 0 else e)
             else:
-                b = part + extent if part < 0 else int(part)
+                b = _integer(part)
+                b = b + extent if b < 0 else b
                 e = b + 1
             begin.append(b)
             end.append(e)
         return self.slice(begin, end)
 
+    # A region is no element: what has __getitem__ is otherwise walked through.
+    __iter__ = None
+    __contains__ = None
+
     def __len__(self) -> int:
         return self._size
+
+
+def widths(a: Layout, b: Layout) -> Tuple[List[int], List[int]]:
+    """The widths [bits] of elements on which two layouts are equal, and those on
+    which they differ, of which one has a swizzle in units of its own."""
+    of_own = [_axe.parts(x._text, None)[4][3] > 0 for x in (a, b)]
+    found: Tuple[List[int], List[int]] = ([], [])
+    if not any(of_own):
+        return found
+    for bits in (4, 8, 16, 32, 64, 128):
+        x, y = (f"recast({n}, {bits})" if own else n for n, own in zip("ab", of_own))
+        try:
+            same = evaluate(f"equal({x}, {y})", {"a": a._text, "b": b._text})
+        except Error:
+            continue
+        found[0 if same else 1].append(bits)
+    return found
 
 
 def evaluate(text: str, names: Optional[Dict[str, Any]] = None,
@@ -509,6 +545,8 @@ def evaluate(text: str, names: Optional[Dict[str, Any]] = None,
         if isinstance(value, Layout):
             machine = machine or value._machine
             value = value._text
+        elif not isinstance(value, str):
+            value = _integer(value)
         plain[name] = value
     if not isinstance(text, str):
         raise CallError(f"an expression is a text, not {type(text).__name__}")

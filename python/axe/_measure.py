@@ -367,6 +367,8 @@ def simulated(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],
               check: bool, keywords: Dict[str, Any]) -> Simulation:
     if policy not in POLICIES:
         raise ArgumentError(f"no order '{policy}'; {', '.join(POLICIES)} are")
+    if sms < 0 or max_steps < 0:
+        raise ArgumentError(f"sms={sms}, max_steps={max_steps}: 0 or more")
     l = launch(kernel, args, out, keywords, target=target, stage="lower",
                seed=seed)
     text, report = l.program.simulate(l.arrays, l.sizes, POLICIES.index(policy),

@@ -100,8 +100,8 @@ plan(axe_ctx *cx, const char *src, const char *dst, const axe_move_options *opt,
     return axe_move_plan(cx, a, b, opt, out);
 }
 
-/* move(src, dst, machine, bits, by) -> (JSON, text, text with the program); by
- * is "nothing", "shuffles" or "shared". */
+/* move(src, dst, machine, bits, by, global) -> (JSON, text, text with the
+ * program); by is "nothing", "shuffles" or "shared". */
 PyObject *
 axepy_move(PyObject *module, PyObject *args)
 {
@@ -115,11 +115,13 @@ axepy_move(PyObject *module, PyObject *args)
     PyObject               *out = NULL;
     axe_ctx                *cx;
     axe_status              st;
+    int                     global;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "sssis", &src, &dst, &opt.machine, &opt.bits,
-                          &by))
+    if (!PyArg_ParseTuple(args, "sssisp", &src, &dst, &opt.machine, &opt.bits,
+                          &by, &global))
         return axepy_misread();
+    opt.memory = global ? AXE_MOVE_IN_GLOBAL : AXE_MOVE_IN_SHARED;
     for (int i = 0; i < AXE_N_MOVE; i++)
         if (strcmp(word[i], by) == 0)
             opt.by = (axe_move_kind)i;

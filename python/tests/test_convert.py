@@ -30,6 +30,11 @@ def test_options():
         axe.convert("[S(0), R]", "dtensor", shape=(8, 4), mesh="2,2")
     by_name = axe.convert("P('x', None)", "jax", shape=(8, 4), mesh={"x": 2, "y": 2})
     assert by_name == axe.convert("P('x', None)", "jax", shape=(8, 4), mesh="x=2,y=2")
+    for mesh in (2, [2], np.array([2])):
+        assert axe.convert("[S(0)]", "dtensor", shape=8, mesh=mesh) == \
+            axe.convert("[S(0)]", "dtensor", shape=8, mesh="2")
+    with pytest.raises(axe.CallError, match="a text or a Layout, not NoneType"):
+        axe.convert(None)
     with pytest.raises(axe.ArgumentError, match="numpy and axe: takes no mesh="):
         axe.convert("shape=(2,), strides=(4,)", "numpy", mesh=(2,))
     with pytest.raises(axe.ArgumentError, match="keep is 'index' or 'coordinates'"):
@@ -67,6 +72,14 @@ def test_moves():
     assert m.kind == "stores" and m.facts["bits"] == 16
     m = axe.move("(128, 4) : (1@tx, 1@reg)", "(4, 128) : (1@reg, 1@tx)", by="shared")
     assert m.kind == "shared" and m.shared.size == 512 and m.facts["barriers"] > 0
+
+
+def test_moves_of_global_memory():
+    m = axe.move("(32) : (1@lane)", "(32) : (8)", memory="global")
+    assert m.kind == "stores" and m.facts["stores"]["sectors"] == 32
+    assert "sectors" not in axe.move("(32) : (1@lane)", "(32) : (8)").text
+    with pytest.raises(axe.ArgumentError, match="memory is 'shared' or 'global', not 'l2'"):
+        axe.move("(32) : (1@lane)", "(32) : (8)", memory="l2")
 
 
 def test_moves_refused():
@@ -129,3 +142,13 @@ def test_what_cannot_be_drawn():
     with pytest.raises(axe.LimitError, match="at most 256"):
         many.draw()
     assert Layout("(2) : (K)")._repr_html_() is None
+
+
+def test_why_by_width():
+    a, b = "swizzle(128) o (8, 64) : (64, 1)", "swizzle<3, 3, 3> o (8, 64) : (64, 1)"
+    why = axe.why(a, b)
+    assert not why.equal and why.at is None and why.part == "elements of some widths"
+    assert str(why).splitlines() == [
+        "different in elements of some widths: a swizzle counts in units of its own",
+        "  equal on elements of 16 bits",
+        "  different on elements of 4, 8, 32, 64, 128 bits"]

@@ -611,3 +611,16 @@ def test_numbers_of_f16(value):
     with np.errstate(over="ignore"):
         wanted = np.float16(value)
     assert k(value, M=3)[2].tobytes() == wanted.tobytes()
+
+
+def test_integers_of_numpy_and_files_that_are_no_text(tmp_path):
+    x = np.ones((3, 4), "f4")
+    assert axe.ops.gemm(x, x, K=np.int64(4), BM=np.int32(96)).shape == (3, 3)
+    with pytest.raises(axe.CallError, match="a size is an integer"):
+        axe.ops.gemm(x, x, K=np.array([4]))
+    path = tmp_path / "k.axe"
+    path.write_bytes(b"kernel \xff")
+    with pytest.raises(axe.TextError, match="no text in UTF-8: .* at byte 7"):
+        axe.load(path)
+    with pytest.raises(axe.ArgumentError, match="sms=-3"):
+        axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", sms=-3)

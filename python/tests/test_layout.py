@@ -3,6 +3,7 @@ import copy
 import itertools
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -240,3 +241,35 @@ def test_slice_is_the_definition_or_refused(data, l):
 
 settings.register_profile("quick", max_examples=60, deadline=None)
 settings.load_profile("quick")
+
+
+def test_equality_is_that_of_maps():
+    known, other = Layout("(4) : (1@tx)", machine="nvidia"), Layout("(4) : (1@tx)")
+    thread = Layout("(4) : (1@thread)")
+    assert str(known) == str(thread) and known == thread and hash(known) == hash(thread)
+    assert other != known and known != other and other != thread
+    assert Layout("(4) : (1@lane)", machine="opencl") != known
+    assert Layout("(4, 1) : (1@thread, 1)", machine="opencl") == known
+    by_bytes = Layout("swizzle(128) o (8, 64) : (64, 1)")
+    by_elements = Layout("swizzle<3, 3, 3> o (8, 64) : (64, 1)")
+    assert by_bytes != by_elements and by_elements not in [by_bytes]
+    assert len({by_bytes, by_elements, Layout(str(by_bytes))}) == 2
+
+
+def test_integers_are_not_rounded():
+    a = Layout("(4) : (2)")
+    assert a(np.int64(3)) == a(3) and a | np.int64(4) == a
+    assert a | np.array([2, 2]) == a.group(2, 2) and a[np.int64(1):3] == a[1:3]
+    for wrong in (lambda: a(1.7), lambda: a("1"), lambda: a.group(2.9, 2),
+                  lambda: a | "22", lambda: a[1.5], lambda: a[0:2.5], lambda: a[...],
+                  lambda: a.complement(16.9), lambda: a.swizzle(128.5),
+                  lambda: axe.evaluate("x", {"x": 2.5})):
+        with pytest.raises(axe.CallError, match="an integer is wanted, not"):
+            wrong()
+    assert axe.evaluate("x", {"x": np.int64(4)}) == 4
+
+
+def test_no_container():
+    for walk in (lambda a: list(a), lambda a: 3 in a, lambda a: np.asarray(a)):
+        with pytest.raises(TypeError):
+            walk(Layout("(4) : (2)"))
