@@ -523,11 +523,14 @@ class Kernel(_axe.Caller):
         key: Any = (device, tuple(
             None if _is_number(p, l) else (l[0], _arrays.order(l[1], l[2]))
             for (p, _), l in zip(given, looks)))
-        if _records():
-            key = (*key, tuple(l[1] for l in looks))
+        program = None
+        if _records():  # values hang on sizes; what has the same is one program
+            program = self.compile(arrays, device=device)
+            if program.tuned:
+                key = (*key, program.tuned)
         found = self._execs.get(key)
         if found is None:
-            program = self.compile(arrays, device=device)
+            program = program or self.compile(arrays, device=device)
             found = self._execs[key] = (program, _axe.Exec(program, device))
         return found
 

@@ -207,6 +207,17 @@ def test_tune(tmp_path, monkeypatch):
     assert f"B={t.best['B']}, tuned on" in program.tuned
 
 
+def test_programs_are_kept_by_tuned_values(tmp_path, monkeypatch):
+    monkeypatch.setenv("AXE_TUNED", str(tmp_path / "tuned.db"))
+    k, x = axe.kernel(TUNED).half, np.ones(3200, "f4")
+    if k.tune(M=3000, budget=0.3).records is None:
+        pytest.skip("no SQLite")
+    for n in [*range(1, 50), *range(2950, 3050)]:
+        np.testing.assert_array_equal(k(x[:n]), x[:n] / 2)
+    tuned = [program.tuned for program, _ in k._execs.values()]
+    assert len(tuned) == 2 and None in tuned
+
+
 def test_tune_stops():
     k = axe.kernel(TUNED).half
 
