@@ -231,6 +231,43 @@ $cc $flags -x c heat.c.in heat.c -x none "$library" -lpthread -I. -o heat ||
 spirv=
 "$AXE" compile "$gemm" -t opencl-sg16 -o gemm.spv spirv.c gemm.h >out 2>&1 &&
     spirv=yes || grep -q "no two such are on PATH" out || fail "$(cat out)"
+# A device is asked whether it takes SPIR-V before that is handed over.
+cat >takes.c <<'END'
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include "add.h"
+int fake_count(const char *name);
+static char here;
+static int bad;
+static void expect(const char *version, const char *il, int want, int n)
+{
+    setenv("FAKE_VERSION", version, 1);
+    setenv("FAKE_IL", il, 1);
+    int got = add(&here, &here, &here, 5, 7, &here);
+    if (got != want || fake_count("CreateProgramWithIL") != n) {
+        printf("%s, '%s': %d\n", version, il, got);
+        bad = 1;
+    }
+}
+int main(void)
+{
+    setenv("FAKE_ITEMS", "256", 1);
+    expect("OpenCL 3.0 x", "", AXE_AOT_EDEVICE, 0);
+    expect("OpenCL 2.0 x", "SPIR-V_1.2", AXE_AOT_EDEVICE, 0);
+    expect("OpenCL 1.2", "SPIR-V_1.2", AXE_AOT_EDEVICE, 0);
+    expect("OpenCL 2.1 x", "SPIR-V_1.0 SPIR-V_1.2", AXE_AOT_OK, 1);
+    expect("OpenCL 3.0 x", "", AXE_AOT_OK, 1); /* built already */
+    return bad;
+}
+END
+if [ -n "$spirv" ]; then
+    "$AXE" compile "$SRC/kernels/elementwise.axe" add -t opencl \
+        -o add.spv add.c add.h || fail "add as SPIR-V"
+    # shellcheck disable=SC2086
+    $cc $flags takes.c add.c "$fake" -lpthread -o takes || fail takes
+    ./takes || fail "a device that takes no SPIR-V"
+fi
 while read -r device machines; do
     ./heat "$device" || fail "heat on device $device: $?"
     [[ $machines == *opencl-sg16* ]] || continue

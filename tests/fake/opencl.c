@@ -4,12 +4,12 @@
  * $FAKE_FAIL=NAME:NUMBER makes that call fail, and $FAKE_SAYS is the log of a
  * build; $FAKE_EXT are the device's extensions beside cl_khr_fp64, $FAKE_LANES
  * what it answers to vendors' questions for its lanes, $FAKE_FLOATS what it
- * does with f32, $FAKE_LOCAL (1024) the bytes of a group.  $FAKE_PLATFORMS and
+ * does with f32, $FAKE_LOCAL (1024) the bytes of a group, $FAKE_VERSION (OpenCL
+ * 3.0) its version, $FAKE_IL what it takes beside texts.  $FAKE_PLATFORMS and
  * $FAKE_DEVICES (1): how many there are; $FAKE_ARGS (1): arguments of a kernel,
- * $FAKE_ITEMS (128): its greatest group.  $FAKE_OPTIONS:
- * the only options of a build that it takes; fake_options() are the last one's;
- * fake_count(NAME) says how often a
- * call was made. */
+ * $FAKE_ITEMS (128): its greatest group.  $FAKE_OPTIONS: the only options of a
+ * build that it takes; fake_options() are the last one's; fake_count(NAME) says
+ * how often a call was made. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +133,8 @@ CALL(GetDeviceIDs, void *platform UNUSED, uint64_t kinds UNUSED,
 CALL(GetDeviceInfo, void *device UNUSED, unsigned what, size_t bytes, void *out,
      size_t *need)
 {
-    const char *ext = getenv("FAKE_EXT");
+    const char *ext = getenv("FAKE_EXT"), *il = getenv("FAKE_IL");
+    const char *version = getenv("FAKE_VERSION");
     char        list[256];
     size_t      wide[] = {8, 32};
     uint32_t    narrow = what == 0x1002   ? 3
@@ -157,7 +158,9 @@ CALL(GetDeviceInfo, void *device UNUSED, unsigned what, size_t bytes, void *out,
     case 0x102d:
         return answer_text("1.0", bytes, out, need);
     case 0x102f:
-        return answer_text("OpenCL 3.0", bytes, out, need);
+        return answer_text(version ? version : "OpenCL 3.0", bytes, out, need);
+    case 0x105b:
+        return answer_text(il ? il : "", bytes, out, need);
     case 0x103d:
         return answer_text("OpenCL C 1.2 ", bytes, out, need);
     case 0x1030:
@@ -184,6 +187,8 @@ MAKE(CreateBuffer, void *ctx UNUSED, uint64_t flags UNUSED, size_t bytes UNUSED,
      void *host UNUSED)
 MAKE(CreateProgramWithSource, void *ctx UNUSED, unsigned n UNUSED,
      const char **text UNUSED, const size_t *len UNUSED)
+MAKE(CreateProgramWithIL, void *ctx UNUSED, const void *code UNUSED,
+     size_t bytes UNUSED)
 MAKE(CreateKernel, void *program UNUSED, const char *name UNUSED)
 DONE(ReleaseContext, void *ctx UNUSED)
 DONE(ReleaseCommandQueue, void *queue UNUSED)

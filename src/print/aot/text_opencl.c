@@ -205,9 +205,11 @@ const char axe_aot_opencl_text[] =
     "    axe_built *built;\n"
     "} axe_code;\n"
     "\n"
-    "static void *axe_take(const axe_code *c, void *context, int *result)\n"
+    "static void *axe_take(const axe_code *c, const axe_call *call, int "
+    "*result)\n"
     "{\n"
-    "    return clCreateProgramWithSource(context, c->n, c->text, 0, result);\n"
+    "    return clCreateProgramWithSource(call->context, c->n, c->text, 0,\n"
+    "                                     result);\n"
     "}\n";
 
 const char axe_aot_opencl_code[] =
@@ -224,9 +226,22 @@ const char axe_aot_opencl_code[] =
     "    axe_built *built;\n"
     "} axe_code;\n"
     "\n"
-    "static void *axe_take(const axe_code *c, void *context, int *result)\n"
+    "/* Older devices, and those without SPIR-V, may have no function there. "
+    "*/\n"
+    "static void *axe_take(const axe_code *c, const axe_call *call, int "
+    "*result)\n"
     "{\n"
-    "    return clCreateProgramWithIL(context, c->code, c->n, result);\n"
+    "    char version[256] = \"\", il[1024] = \"\";\n"
+    "    if (clGetDeviceInfo(call->device, 0x102f, sizeof version - 1, "
+    "version, "
+    "0) ||\n"
+    "        clGetDeviceInfo(call->device, 0x105b, sizeof il - 1, il, 0) ||\n"
+    "        strncmp(version, \"OpenCL 2.1\", 10) < 0 || !strstr(il, "
+    "\"SPIR-V\")) {\n"
+    "        *result = AXE_AOT_EDEVICE;\n"
+    "        return 0;\n"
+    "    }\n"
+    "    return clCreateProgramWithIL(call->context, c->code, c->n, result);\n"
     "}\n";
 
 const char axe_aot_opencl_start[] =
@@ -251,7 +266,7 @@ const char axe_aot_opencl_start[] =
     "    b->context = call->context;\n"
     "    b->device = call->device;\n"
     "    b->next = c->built;\n"
-    "    b->program = axe_take(c, call->context, &r);\n"
+    "    b->program = axe_take(c, call, &r);\n"
     "    if (!r)\n"
     "        r = clBuildProgram(b->program, 1, &b->device,\n"
     "                           c->options[axe_answers(b->device, &exact)], 0, "
