@@ -85,3 +85,11 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def checked(device: Any) -> Device:
+    """A device that was given, if it is one."""
+    if not isinstance(device, Device):
+        raise ArgumentError(f"device={device!r} is no axe.Device; "
+                            "axe.Device('cpu') and axe.Device('cuda:0') are")
+    return device

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import os
 import re
@@ -85,6 +86,9 @@ class Module:
             raise CallError(f"{self.name} has {len(self._kernels)} kernels; "
                             "call one of them by its name")
         return next(iter(self._kernels.values()))(*args, **keywords)
+
+    def __reduce__(self) -> Any:
+        return Module, (self.text, self.name)
 
     def __repr__(self) -> str:
         return f"<axe module {self.name}: {', '.join(self._kernels)}>"
@@ -180,6 +184,11 @@ class Kernel(_axe.Caller):
         self._forget_all()
         _device.kernels.add(self)
 
+    def __reduce__(self) -> Any:
+        """Copies are made of the text, and compile anew."""
+        module = self.module
+        return _again, (module.text, module.name, self.name, self._sets, self._sizes)
+
     def _forget_all(self) -> None:
         """Nothing of what calls have found out so far."""
         self._forget()
@@ -234,14 +243,17 @@ class Kernel(_axe.Caller):
                   device: Optional[Device] = None, **keywords: Any) -> Any:
         """A call with more keywords than out=."""
         if device is not None:
-            with device:
+            with _device.checked(device):
                 return self._keywords(*args, out=out, **keywords)
         arrays = {n: keywords.pop(n) for n in list(keywords) if n in self._number}
         kernel = self.with_(**keywords) if keywords else self
         if arrays:
             args = self._place(args, arrays)
+        given = [p.name for p in self._outputs if p.name in arrays]
+        if given and out is not None:
+            raise CallError(f"{self.name}: {given[0]} is given twice, by name and "
+                            "by out=")
         if out is None:
-            given = [p.name for p in self._outputs if p.name in arrays]
             if given and len(given) < len(self._outputs):
                 raise CallError(f"{self.name}: give all outputs or none, not "
                                 f"{', '.join(given)} alone")
@@ -291,12 +303,17 @@ class Kernel(_axe.Caller):
     def _look(self, args: Tuple[Any, ...], target: Optional[str], stage: str,
               keywords: Dict[str, Any]) -> Tuple[Any, Tuple[Tuple[str, int], ...]]:
         """The program for the arrays that are given, and the sizes they have."""
-        kernel = self.with_(**keywords)
         if len(args) > len(self._inputs):
             raise CallError(f"{self.name} takes {len(self._inputs)} arrays, "
                             f"{len(args)} are given")
-        arrays = tuple((p.name, x) for p, x in zip(self._inputs, args)
-                       if not _is_number(p, _axe.look(x)))
+        named = {p.name: keywords[p.name] for p in self._inputs if p.name in keywords}
+        kernel = self.with_(**{n: v for n, v in keywords.items() if n not in named})
+        for p, x in zip(self._inputs, args):
+            if p.name in named:
+                raise CallError(f"{self.name}: {p.name} is given twice")
+            named[p.name] = x
+        arrays = tuple((p.name, named[p.name]) for p in self._inputs
+                       if p.name in named and not _is_number(p, _axe.look(named[p.name])))
         program = kernel.compile(arrays, target=_MACHINES.get(target, target),
                                  stage=stage)
         sizes = dict(kernel._sizes)
@@ -338,6 +355,9 @@ class Kernel(_axe.Caller):
         >>> "__global__" in axe.ops.softmax.source("cuda")
         True
         """
+        if target is not None and not isinstance(target, str):
+            raise CallError(f"{self.name}.source: the first argument is the name of a "
+                            "machine or None, arrays come behind it")
         text: str = self._look(args, target, "c", keywords)[0].emit("c")
         return text
 
@@ -524,7 +544,7 @@ class Kernel(_axe.Caller):
             None if _is_number(p, l) else (l[0], _arrays.order(l[1], l[2]))
             for (p, _), l in zip(given, looks)))
         program = None
-        if _records():  # values hang on sizes; what has the same is one program
+        if _measure.has_records():  # values hang on sizes; what has the same is one program
             program = self.compile(arrays, device=device)
             if program.tuned:
                 key = (*key, program.tuned)
@@ -544,6 +564,13 @@ class Kernel(_axe.Caller):
         return _axe.compile(self.module.name, self.module.text, self.name, target,
                             self._sets, (), arrays, self._sizes, workers, True,
                             STAGES.index(stage))
+
+
+def _again(text: str, name: str, kernel: str, sets: Tuple[Tuple[str, str], ...],
+           sizes: Tuple[Tuple[str, int], ...]) -> Kernel:
+    """The kernel that was copied or pickled."""
+    first = Module(text, name)[kernel]
+    return Kernel(first.module, first._row, sets, sizes) if sets or sizes else first
 
 
 def _is_number(p: Param, look: Any) -> bool:
@@ -567,14 +594,6 @@ def _constant(name: str, value: Any) -> str:
         return str(value)
     if hasattr(value, "__index__") and not hasattr(value, "__len__"):
         return str(operator.index(value))
-    raise CallError(f"{name} is {value!r}; an integer or a text is wanted")
-
-
-def _records() -> bool:
-    """Is there a database of what `axe tune` has found?"""
-    path = os.environ.get("AXE_TUNED")
-    if path is None:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        path = os.path.join(os.environ.get("AXE_CACHE")
-                            or os.path.join(home, "axe"), "tuned.db")
-    return bool(path) and os.path.exists(path)
+    if isinstance(value, float) and math.isfinite(value):
+        return float.__repr__(value)
+    raise CallError(f"{name} is {value!r}; a number or a text is wanted")

@@ -6,6 +6,7 @@ get the arrays that are not given.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple,
@@ -310,7 +311,7 @@ def _complete(kernel: "Kernel", program: Any, named: Dict[str, Any],
 def on_device(kernel: "Kernel", args: Tuple[Any, ...], out: Any,
               device: Any) -> Any:
     """The device of arrays, or the one that is given or in use."""
-    given = device if device is not None else kernel._device_in_use()
+    given = kernel._device_in_use() if device is None else _device.checked(device)
     outs = out if isinstance(out, tuple) else () if out is None else (out,)
     return kernel._place_of([_axe.look(x) for x in (*args, *outs)], given)
 
@@ -437,3 +438,13 @@ class Lines:
     def end(self) -> None:
         sys.stderr.write("\r\033[K")
         sys.stderr.flush()
+
+
+def has_records() -> bool:
+    """Is there a database of what `axe tune` has found?"""
+    path = os.environ.get("AXE_TUNED")
+    if path is None:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        path = os.path.join(os.environ.get("AXE_CACHE")
+                            or os.path.join(home, "axe"), "tuned.db")
+    return bool(path) and os.path.exists(path)

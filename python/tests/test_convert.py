@@ -144,6 +144,11 @@ def test_what_cannot_be_drawn():
     assert Layout("(2) : (K)")._repr_html_() is None
 
 
+def test_axes_of_a_machine_stay_known():
+    whole = Layout("(64) : (1@thread)", machine="nvidia")
+    assert axe.convert(whole, to="axe") == axe.convert("(64) : (1@tx)", machine="nvidia")
+
+
 def test_why_by_width():
     a, b = "swizzle(128) o (8, 64) : (64, 1)", "swizzle<3, 3, 3> o (8, 64) : (64, 1)"
     why = axe.why(a, b)

@@ -624,3 +624,76 @@ def test_integers_of_numpy_and_files_that_are_no_text(tmp_path):
         axe.load(path)
     with pytest.raises(axe.ArgumentError, match="sms=-3"):
         axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", sms=-3)
+
+
+TWO = """kernel two(in f32 X[M], out f32 Y[M], out i32 Z[M]) {
+    index m;
+    cta (i : M by 64) { Y[i*64 + m] = -X[i*64 + m]; Z[i*64 + m] = i32(m); } }
+kernel eps<EPS = 1e-5>(in f32 X[M], out f32 Y[M]) {
+    index m; cta (i : M by 64) Y[i*64 + m] = X[i*64 + m] + EPS; }"""
+
+
+def test_what_is_given_twice_or_by_halves():
+    two, x = axe.kernel(TWO).two, np.ones(3, "f4")
+    y, z = np.zeros(3, "f4"), np.zeros(3, "i4")
+    with pytest.raises(axe.CallError, match="give all outputs or none, not Y alone"):
+        two(x, Y=y)
+    with pytest.raises(axe.CallError, match="Y is given twice, by name and by out="):
+        two(x, Y=y, out=(y.copy(), z))
+    assert two(x, Y=y, Z=z)[0] is y and y[0] == -1
+    with pytest.raises(axe.ArgumentError, match="device='cuda' is no axe.Device"):
+        two(x, device="cuda")
+    with pytest.raises(axe.ArgumentError, match="device='cpu' is no axe.Device"):
+        two.time(x, device="cpu")
+
+
+def test_floats_and_names_where_calls_take_them():
+    eps, x = axe.kernel(TWO).eps, np.zeros(3, "f4")
+    for value in (1e-3, 2.0, 1e16, 1e-20, -0.5, np.float64(0.5)):
+        assert eps(x, EPS=value)[0] == np.float32(value)
+    with pytest.raises(axe.CallError, match="EPS is nan; a number or a text"):
+        eps(x, EPS=float("nan"))
+    assert eps.explain(X=x) == eps.explain(x) and "M = 3" in eps.explain(X=x)
+    assert eps.source(None, x) == eps.source(X=x)
+    with pytest.raises(axe.CallError, match="X is given twice"):
+        eps.explain(x, X=x)
+    with pytest.raises(axe.CallError, match="first argument is the name of a machine"):
+        eps.source(x)
+
+
+def test_copies():
+    import copy
+    import pickle
+    m, x = axe.kernel(TWO), np.zeros(3, "f4")
+    k = m.eps.with_(EPS="0.5", M=3)
+    for other in (copy.copy(k), copy.deepcopy(k), pickle.loads(pickle.dumps(k))):
+        assert repr(other) == repr(k) and other(x)[0] == 0.5
+    assert list(pickle.loads(pickle.dumps(m))) == ["two", "eps"]
+
+
+def test_dimensions_of_one_and_dlpack_that_is_read():
+    two, x = axe.kernel(TWO).two, np.arange(3, dtype="f4")
+    gemm = axe.ops.gemm
+    row = np.lib.stride_tricks.as_strided(x, (1, 3), (5, 4))
+    assert gemm(row, row)[0, 0] == 5
+
+    class Exports:
+        def __init__(self, of):
+            self.of = of
+
+        def __dlpack__(self, **options):
+            return self.of.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.of.__dlpack_device__()
+
+    y, z = np.zeros(3, "f4"), np.zeros(3, "i4")
+    two(Exports(x), out=(Exports(y), z))
+    assert y[2] == -2
+    y.flags.writeable = False
+    try:
+        y.__dlpack__(max_version=(1, 1))
+    except (BufferError, TypeError):
+        pytest.skip("a NumPy that exports no read-only array")
+    with pytest.raises(axe.ArgumentError, match="Y is written, but .* read-only"):
+        two(x, out=(Exports(y), z))

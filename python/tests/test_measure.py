@@ -301,3 +301,10 @@ def test_threads():
     for t in threads:
         t.join()
     assert wrong == []
+
+
+def test_verdicts():
+    from axe._measure import Difference
+    for wrong, unbound, verdict in ((0, 2, "ok"), (0, 3, "unverifiable"), (1, 4, "WRONG")):
+        d = Difference("Y", 4, wrong, unbound, 0, 0, 0, (0,), 0, 0, 0)
+        assert d.verdict == verdict and verdict in str(d)
