@@ -308,3 +308,10 @@ def test_verdicts():
     for wrong, unbound, verdict in ((0, 2, "ok"), (0, 3, "unverifiable"), (1, 4, "WRONG")):
         d = Difference("Y", 4, wrong, unbound, 0, 0, 0, (0,), 0, 0, 0)
         assert d.verdict == verdict and verdict in str(d)
+
+
+def test_seeds_make_other_numbers():
+    k = axe.ops.row_sum
+    a, b, c = (k.simulate(M=4, N=8, target="sm_80", seed=s).outputs[0] for s in (1, 1, 2))
+    np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(a, c)
