@@ -27,7 +27,7 @@ from ._kernel import Kernel, Module
 _TARGET = "axe_kernel"
 _process = secrets.randbits(62)
 _lock = threading.Lock()
-_rows: Dict[Any, int] = {}
+_rows: Dict[Any, Tuple[Any, int, Any]] = {}  # what _bind found
 
 jax.ffi.register_ffi_target(_TARGET, _axe.jax_target(_process), platform="cpu")
 
@@ -96,15 +96,16 @@ def _caller(kernel: Kernel, vmap_method: str) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         if len(args) != len(kernel._inputs):
-            names = ", ".join(p.name for p in kernel._inputs)
+            wanted = ", ".join(p.name for p in kernel._inputs)
             raise CallError(f"{kernel.name} takes {len(kernel._inputs)} arrays "
-                            f"({names}), {len(args)} are given")
+                            f"({wanted}), {len(args)} are given")
         given = [(p, x if isinstance(x, (int, float)) and not p.extent
                   else jnp.asarray(x)) for p, x in zip(kernel._inputs, args)]
         program, row, shapes = _bound(kernel, given)
         types = {p.name: _arrays.numpy_dtype(program.params[kernel._number[p.name]][2])
                  for p in kernel.params}
-        results = [jax.ShapeDtypeStruct(shapes[kernel._number[p.name]], types[p.name])
+        struct: Any = jax.ShapeDtypeStruct  # JAX gives it no types
+        results = [struct(shapes[kernel._number[p.name]], types[p.name])
                    for p in written]
         buffers = [np.asarray(x, types[p.name]) if isinstance(x, (int, float)) else x
                    for p, x in given]

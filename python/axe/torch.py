@@ -8,7 +8,7 @@ tensor([[0.2500, 0.2500, 0.2500, 0.2500],
 
 A call of the kernel itself, ``axe.ops.softmax(x)``, costs less, and is not seen by
 ``torch.compile``.  Tensors on a GPU are handed to the kernel on PyTorch's current
-stream; that path has run against a stand-in for the driver only.
+stream; no test has run that on a GPU.
 """
 from __future__ import annotations
 
@@ -162,6 +162,6 @@ def _differentiate(new: Any, plan: Gradient, back: Any) -> None:
     def run(ctx: Any, *gradients: Any) -> Any:
         kept = {**dict(zip(ctx.names, ctx.saved_tensors)), **ctx.numbers}
         results = plan.results(back(*plan.arguments(kept, gradients)))
-        return results if len(results) > 1 else results[0]
+        return results[0] if len(results) == 1 else results
 
     new.register_autograd(run, setup_context=keep)
