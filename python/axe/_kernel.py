@@ -488,7 +488,7 @@ class Kernel(_axe.Caller):
         return given
 
     def _bind(self, args: Tuple[Any, ...], out: Any, device: Any) -> Tuple[Any, ...]:
-        """All that calls with arrays like these need; see caller.c."""
+        """All that calls with arrays like these need; see entry.c."""
         outs = self._check_count(args, out)
         params = [*self._inputs, *self._outputs[:len(outs)]]
         given = list(zip(params, (*args, *outs)))

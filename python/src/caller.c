@@ -3,144 +3,20 @@
  * A call is known by its key: the device and of each argument its class, its
  * elements' type, shape, strides and where it is.  What was found out for a
  * key, which program, which launch, how results are made, is kept, so that the
- * next call looks at nothing but addresses.  A key that is new goes to the
- * method `_bind` of Python's class, which answers
- *
- *     (exec, param, number, sizes, alloc, wrap, result, stream)
- *
- * param   number of the parameter of each view: arguments, arrays given as
- *         out=, arrays that alloc makes
- * number  for each argument the type that a Python number becomes, else None
- * alloc   callables that make the arrays that are not given
- * wrap    what turns a made array into the result, or None
- * result  numbers of the views that are returned
- * stream  of a GPU: a callable that says which, or None */
-#include <stdlib.h>
+ * next call looks at nothing but addresses (entry.c). */
 #include <string.h>
 
-#include "axepy.h"
-
-enum { MAX_ENTRY = 4096, MAX_WORD = AXEPY_ARRAYS * (3 + 2 * AXEPY_RANK) + 2 };
-
-typedef struct entry {
-    int         refs, n_word;
-    uint64_t    hash;
-    PyObject   *binding; /* keeps all below */
-    PyObject   *classes; /* of the key, which has their addresses */
-    axepy_exec *exec;
-    axe_call   *call; /* of a CPU */
-    PyObject   *alloc, *wrap, *stream;
-    int         n_view, n_alloc, n_size, n_result, n_param;
-    uint8_t     param[AXEPY_ARRAYS], result[AXEPY_ARRAYS];
-    const char *number[AXEPY_ARRAYS];
-    const char *name[AXEPY_ARRAYS]; /* of the view's parameter */
-    bool        written[AXEPY_ARRAYS];
-    axe_size   *size;
-    int64_t     word[];
-} entry;
+#include "call.h"
 
 typedef struct caller {
-    PyObject_HEAD entry **table; /* [n_place] open addressing, a power of two */
-    int                   n_entry, n_place;
+    PyObject_HEAD entries known;
 } caller;
 
 /* The device of this thread, or else of all. */
 static _Thread_local PyObject *thread_device;
 static PyObject               *main_device;
 
-/* ----------------------------------------------------------------- entries */
-
-static void
-entry_drop(entry *e)
-{
-    if (!e || --e->refs > 0)
-        return;
-    axe_call_free(e->call);
-    Py_XDECREF(e->binding);
-    Py_XDECREF(e->classes);
-    free(e->size);
-    free(e);
-}
-
-static void
-forget(caller *c)
-{
-    entry **old = c->table;
-    int     n = c->n_place;
-
-    c->table = NULL;
-    c->n_entry = c->n_place = 0;
-    for (int i = 0; i < n; i++)
-        entry_drop(old[i]);
-    free(old);
-}
-
-static int
-place_of(const caller *c, uint64_t hash, int n_word, const int64_t *word)
-{
-    int mask = c->n_place - 1, i = (int)(hash >> 20) & mask;
-
-    for (; c->table[i]; i = (i + 1) & mask) {
-        const entry *e = c->table[i];
-        if (e->hash == hash && e->n_word == n_word &&
-            memcmp(e->word, word, (size_t)n_word * sizeof word[0]) == 0)
-            break;
-    }
-    return i;
-}
-
-static bool
-grow(caller *c)
-{
-    caller bigger = {.n_place = c->n_place ? 2 * c->n_place : 16};
-
-    bigger.table = calloc((size_t)bigger.n_place, sizeof bigger.table[0]);
-    if (!bigger.table)
-        return false;
-    for (int i = 0; i < c->n_place; i++)
-        if (c->table[i]) {
-            entry *e = c->table[i];
-            bigger.table[place_of(&bigger, e->hash, e->n_word, e->word)] = e;
-        }
-    free(c->table);
-    c->table = bigger.table;
-    c->n_place = bigger.n_place;
-    return true;
-}
-
-static int
-keep(caller *c, entry *e)
-{
-    int i;
-
-    if (c->n_entry >= MAX_ENTRY)
-        forget(c);
-    if (2 * (c->n_entry + 1) > c->n_place && !grow(c)) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    i = place_of(c, e->hash, e->n_word, e->word);
-    if (c->table[i])
-        entry_drop(c->table[i]);
-    else
-        c->n_entry++;
-    e->refs++;
-    c->table[i] = e;
-    return 0;
-}
-
 /* -------------------------------------------------------------------- keys */
-
-/* What a call is: its device, its views, which of them are outputs. */
-typedef struct request {
-    PyObject  *args, *out, *device;
-    int        n_arg, n_out, n_view;
-    axepy_view view[AXEPY_ARRAYS];
-    PyObject  *made[AXEPY_ARRAYS]; /* arrays that alloc made, new references */
-    int        n_made, n_word;
-    uint64_t   hash;
-    int64_t    word[MAX_WORD];
-} request;
 
 static void
 put_word(request *r, int64_t w)
@@ -206,126 +82,6 @@ drop_views(request *r)
     axepy_drop_all(r->n_view, r->view);
     for (int i = 0; i < r->n_made; i++)
         Py_DECREF(r->made[i]);
-}
-
-/* ----------------------------------------------------------------- binding */
-
-static int
-take_indices(PyObject *tuple, int *n, uint8_t *out)
-{
-    *n = (int)PyTuple_Size(tuple);
-    if (*n > AXEPY_ARRAYS) {
-        axepy_fail(AXE_EARG, "there are at most %d arrays", AXEPY_ARRAYS);
-        return -1;
-    }
-    for (int i = 0; i < *n; i++)
-        out[i] = (uint8_t)PyLong_AsLong(PyTuple_GetItem(tuple, i));
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-static void
-take_params(entry *e)
-{
-    const axe_program *p = e->exec->program->program;
-
-    e->n_param = axe_program_n_param(p);
-    for (int i = 0; i < e->n_view; i++) {
-        axe_param q = axe_program_param(p, e->param[i]);
-        e->name[i] = q.name;
-        e->written[i] = q.access != AXE_READS;
-    }
-}
-
-/* Sizes by names that live as long as the binding. */
-static int
-take_sizes(entry *e, PyObject *sizes)
-{
-    e->n_size = (int)PyTuple_Size(sizes);
-    e->size = calloc((size_t)e->n_size + 1, sizeof e->size[0]);
-    for (int i = 0; e->size && i < e->n_size; i++) {
-        PyObject *pair = PyTuple_GetItem(sizes, i);
-        e->size[i].name =
-            PyUnicode_AsUTF8AndSize(PyTuple_GetItem(pair, 0), NULL);
-        e->size[i].value = PyLong_AsLongLong(PyTuple_GetItem(pair, 1));
-    }
-    if (!e->size)
-        PyErr_NoMemory();
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-static int
-fill(entry *e)
-{
-    PyObject *exec, *param, *number, *sizes, *result;
-
-    if (!PyArg_ParseTuple(e->binding, "O!O!O!O!O!OO!O", axepy_exec_type, &exec,
-                          &PyTuple_Type, &param, &PyTuple_Type, &number,
-                          &PyTuple_Type, &sizes, &PyTuple_Type, &e->alloc,
-                          &e->wrap, &PyTuple_Type, &result, &e->stream))
-        return -1;
-    e->exec = (axepy_exec *)exec;
-    e->n_alloc = (int)PyTuple_Size(e->alloc);
-    if (take_indices(param, &e->n_view, e->param) < 0 ||
-        take_indices(result, &e->n_result, e->result) < 0 ||
-        take_sizes(e, sizes) < 0)
-        return -1;
-    for (int i = 0; i < (int)PyTuple_Size(number) && i < AXEPY_ARRAYS; i++) {
-        PyObject *t = PyTuple_GetItem(number, i);
-        e->number[i] = t == Py_None ? NULL : PyUnicode_AsUTF8AndSize(t, NULL);
-    }
-    take_params(e);
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-/* Argument i of those that are given, then of the outputs. */
-static PyObject *
-given(const request *r, int i)
-{
-    if (i < r->n_arg)
-        return PyTuple_GetItem(r->args, i);
-    return PyTuple_Check(r->out) ? PyTuple_GetItem(r->out, i - r->n_arg)
-                                 : r->out;
-}
-
-static PyObject *
-classes_of(const request *r)
-{
-    PyObject *out = PyTuple_New(r->n_arg + r->n_out);
-
-    for (int i = 0; out && i < r->n_arg + r->n_out; i++) {
-        PyObject *c = (PyObject *)Py_TYPE(given(r, i));
-        Py_INCREF(c);
-        PyTuple_SetItem(out, i, c);
-    }
-    return out;
-}
-
-/* Ask Python's side; NULL: raised. */
-static entry *
-bind(PyObject *self, request *r)
-{
-    size_t    bytes = (size_t)r->n_word * sizeof r->word[0];
-    PyObject *out = r->out ? r->out : Py_None;
-    PyObject *b =
-        PyObject_CallMethod(self, "_bind", "OOO", r->args, out, r->device);
-    entry *e = b ? calloc(1, sizeof *e + bytes) : NULL;
-
-    if (!e) {
-        Py_XDECREF(b);
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
-        return NULL;
-    }
-    e->refs = 1;
-    e->binding = b;
-    e->n_word = r->n_word;
-    e->hash = r->hash;
-    memcpy(e->word, r->word, bytes);
-    e->classes = classes_of(r);
-    if (e->classes && fill(e) == 0)
-        return e;
-    entry_drop(e);
-    return NULL;
 }
 
 /* ----------------------------------------------------------------- running */
@@ -486,7 +242,7 @@ object_of(const entry *e, const request *r, int i)
     PyObject *x;
 
     if (i < r->n_arg + r->n_out)
-        x = given(r, i);
+        x = axepy_given(r, i);
     else {
         x = r->made[i - r->n_arg - r->n_out];
         if (e->wrap != Py_None)
@@ -519,29 +275,23 @@ static PyObject *
 call(PyObject *self, request *r)
 {
     caller   *c = (caller *)self;
-    entry    *e = NULL;
+    entry    *e;
     PyObject *out = NULL;
     int64_t   number[AXEPY_ARRAYS];
-    int       place;
 
     if (look(r) < 0)
         return NULL;
-    if (c->n_place > 0) {
-        place = place_of(c, r->hash, r->n_word, r->word);
-        e = c->table[place];
-        if (e)
-            e->refs++;
-    }
+    e = axepy_entries_find(&c->known, r);
     bool fresh = !e;
     if (fresh)
-        e = bind(self, r);
+        e = axepy_bind(self, r);
     if (e && make_arrays(e, r) == 0 && check_views(e, r, number) == 0 &&
         run(e, r) == 0)
         out = result_of(e, r);
-    if (out && fresh && keep(c, e) < 0)
+    if (out && fresh && axepy_entries_keep(&c->known, e) < 0)
         Py_CLEAR(out);
     if (e)
-        entry_drop(e);
+        axepy_entry_drop(e);
     return out;
 }
 
@@ -592,7 +342,7 @@ caller_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
-    forget((caller *)self);
+    axepy_entries_forget(&((caller *)self)->known);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -601,7 +351,7 @@ static PyObject *
 caller_forget(PyObject *self, PyObject *nothing)
 {
     (void)nothing;
-    forget((caller *)self);
+    axepy_entries_forget(&((caller *)self)->known);
     Py_RETURN_NONE;
 }
 
@@ -609,7 +359,7 @@ static PyObject *
 caller_known(PyObject *self, void *nothing)
 {
     (void)nothing;
-    return PyLong_FromLong(((caller *)self)->n_entry);
+    return PyLong_FromLong(((caller *)self)->known.n_entry);
 }
 
 /* swap_device(device or None, of_thread) -> what it was */
