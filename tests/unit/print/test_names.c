@@ -48,6 +48,14 @@ static const struct {
     {"threadIdx", NULL, "threadIdx_"},
     {"dim3", NULL, "dim3_"},
     {"rsqrtf", NULL, "rsqrtf_"},
+    {"GEMM_NT", NULL, NULL},
+    {"INT32_MAX", "INT32_MAX_", "INT32_MAX_"},
+    {"RAND_MAX", "RAND_MAX_", "RAND_MAX_"},
+    {"UINT8_C", "UINT8_C_", "UINT8_C_"},
+    {"INFINITY", "INFINITY_", "INFINITY_"},
+    {"M_PI", NULL, "M_PI_"},
+    {"CLK_LOCAL_MEM_FENCE", NULL, "CLK_LOCAL_MEM_FENCE_"},
+    {"MAXFLOAT", NULL, "MAXFLOAT_"},
 };
 
 static void
