@@ -49,6 +49,13 @@ static const struct {
     {"kernel k(in f32 X[K], in f32 Z[M, K], out f32 Y[M]) { index k, m;"
      "cta (i : M by 32) Y[i*32 + m] = sum[k](Z[i*32 + m, k] * X[k / 2]); }",
      "opencl-sg64", "(t_X + (|) >> 1))"},
+    {"kernel k(in u8 A[M, K], in u8 B[N, K], out i32 C[M, N]) {"
+     "index m, n, k; cta (i : M by 16, j : N by 16) { reg i32 c[16, 16] = 0;"
+     "for (t : K by 32) { shared u8 a[16, 32]; shared u8 b[16, 32];"
+     "a[m, k] = A[i*16 + m, t*32 + k]; b[n, k] = B[j*16 + n, t*32 + k];"
+     "c[m, n] += a[m, k] * b[n, k]; }"
+     "C[i*16 + m, j*16 + n] = c[m, n]; } }",
+     "opencl", " = (int)((u32)r_c[|] + (u32)r_a_frag[|] * (u32)r_b_frag["},
 };
 
 static void
