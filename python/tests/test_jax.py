@@ -28,6 +28,17 @@ kernel add_to(in f32 X[M], inout f32 Y[M], out f16 Z[M]) {
         Z[i*64 + m] = f16(X[i*64 + m]);
     }
 }
+kernel pair(in f32 X[M], in i32 I[M], out f32 Y[M], out f32 Z[M]) {
+    index m;
+    cta (i : M by 64) {
+        Y[i*64 + m] = 2 * X[i*64 + m];
+        Z[i*64 + m] = 3 * X[i*64 + m] + f32(I[i*64 + m]);
+    }
+}
+kernel pair_backward(in f32 dY[M], in f32 dZ[M], out f32 dX[M]) {
+    index m;
+    cta (i : M by 64) dX[i*64 + m] = 2 * dY[i*64 + m] + 3 * dZ[i*64 + m];
+}
 kernel times(in f32 X[M], in i32 n, out f32 Y[M]) {
     index m;
     global f32 S[M];
@@ -38,6 +49,7 @@ kernel times(in f32 X[M], in i32 n, out f32 Y[M]) {
 rng = np.random.default_rng(1)
 twice = axe.jax.function(k.twice)
 square = axe.jax.function(k.square, backward=k.square_backward)
+twice(jnp.ones((1, 1), "f4"))  # the first row of ffi.c, for test_many_rows
 
 
 def random(*shape, dtype="f4"):
@@ -93,10 +105,54 @@ def test_gradients():
     for g in (jax.grad(lambda x: square(x, 2.0, 1).sum()),
               jax.jit(jax.grad(lambda x: square(x, jnp.float32(2), 1).sum()))):
         np.testing.assert_allclose(g(x), 4 * x, rtol=1e-6)
+    pair = axe.jax.function(k.pair, backward=k.pair_backward)
+    i = jnp.arange(9, dtype="int32")
+    y, back = jax.vjp(pair, x, i)
+    np.testing.assert_allclose(y[1], 3 * x + i, rtol=1e-6)
+    dx, di = back((x, 2 * x))
+    np.testing.assert_allclose(dx, 8 * x, rtol=1e-6)
+    assert di.dtype == jax.dtypes.float0 and di.shape == (9,)
     with pytest.raises(axe.UnsupportedError, match="in place"):
         axe.jax.function(k.add_to, backward=k.twice)
     with pytest.raises(axe.CallError, match="none of what there is to read"):
         axe.jax.function(k.twice, backward=k.square_backward)
+
+
+def test_numbers_become_elements():
+    """Of the parameter's type, not of Python's or NumPy's."""
+    x = random(9)
+    np.testing.assert_allclose(square(x, 2, True), 2 * x * x + 1, rtol=1e-6)
+
+
+def test_devices():
+    x = random(4, 4)
+    twice(x)
+    one, two = axe.Device(threads=1), axe.Device(threads=1)
+    rows = len(axe.jax._rows)
+    for device in (one, two, one):
+        with device:
+            np.testing.assert_array_equal(twice(x), 2 * x)
+    assert len(axe.jax._rows) == rows + 2
+
+
+def test_sizes_that_are_given():
+    """A size that no array has goes with the kernel."""
+    f = axe.jax.function(axe.kernel("""
+        kernel ramp(in f32 a, out f32 Y[M]) {
+            index m;
+            cta (i : M by 8) Y[i*8 + m] = a;
+        }""").ramp.with_(M=5))
+    np.testing.assert_array_equal(f(3.0), np.full(5, 3, "f4"))
+    np.testing.assert_array_equal(jax.jit(f)(jnp.float32(4)), np.full(5, 4, "f4"))
+
+
+def test_many_rows():
+    """What was bound is found when the table of ffi.c has grown."""
+    x = np.ones((200, 1), "f4")
+    for n in range(2, 200):
+        axe.jax._bound(k.twice, [(k.twice.params[0], x[:n])])
+    for n in (1, 2, 63, 64, 65, 127, 128, 129, 199):
+        np.testing.assert_array_equal(twice(x[:n]), 2 * x[:n])
 
 
 def test_vmap():

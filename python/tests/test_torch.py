@@ -128,6 +128,24 @@ def test_opcheck_of_the_library():
                           (randn(4, 64, dtype=torch.bfloat16),))
 
 
+def test_schemas():
+    """Numbers keep their kind: whole ones may be symbolic sizes."""
+    m = axe.kernel("""
+    kernel many(in f32 X[M], in i32 n, in bool b, in f32 a, out f32 Y[M]) {
+        index m;
+        cta (i : M by 64) Y[i*64 + m] = b ? a * X[i*64 + m] : f32(n);
+    }""")
+    many = axe.torch.op("axe_test::many", m.many)
+    assert str(many._opoverload._schema) == (
+        "axe_test::many(Tensor X, SymInt n, bool b, float a) -> Tensor")
+    x = randn(5)
+    assert torch.equal(many(x, 3, True, 2.0), 2 * x)
+    assert torch.equal(many(x, 3, False, 2.0), torch.full((5,), 3.0))
+    with pytest.raises(axe.ElementTypeError, match="X: there is no element type for "
+                                                   "torch.complex64"):
+        many(torch.empty(5, dtype=torch.complex64, device="meta"), 3, True, 2.0)
+
+
 def test_several_results():
     halves = axe.torch.op("axe_test::halves", k.halves)
     x = randn(5, 4)
@@ -179,6 +197,9 @@ def test_export():
     sizes = {"x": {0: torch.export.Dim("m", min=2, max=64)}}
     program = torch.export.export(Model(), (randn(4, 5),), dynamic_shapes=sizes)
     assert "axe_test.twice" in str(program.graph)
+    made = next(n.meta["val"] for n in program.graph.nodes
+                if "axe_test.twice" in str(n.target))
+    assert isinstance(made.shape[0], torch.SymInt) and made.shape[1] == 5
     x = randn(9, 5)
     torch.testing.assert_close(program.module()(x), 2 * x + 1)
 
