@@ -173,7 +173,7 @@ typedef struct kind_row {
     const char *name;
     int         vector;
     bool        on_core;
-    const char *without; /* a feature */
+    const char *without; /* features */
 } kind_row;
 
 /* NULL: nothing does. */
@@ -190,6 +190,18 @@ find_kind(const char *kind)
         if (strcmp(kind, kinds[i].name) == 0)
             return &kinds[i];
     return NULL;
+}
+
+/* Is it one of the words? */
+static bool
+is_among(const char *word, const char *words)
+{
+    size_t n = strlen(word);
+
+    for (const char *s = words; *s; s += strcspn(s, " "), s += strspn(s, " "))
+        if (strcspn(s, " ") == n && memcmp(s, word, n) == 0)
+            return true;
+    return false;
 }
 
 /* May atoms need it where a machine has sub-groups, or has none? */
@@ -224,7 +236,7 @@ features_with(axe_ctx *cx, const axe_machine *row, const axe_opencl_has *has)
         const char *word = axe_textf(cx, "%.*s", (int)n, s);
         if (may_need(word, lanes > 1) && !axe_machine_has_feature(row, word) &&
             (strcmp(word, "matrix") != 0 || lanes == has->least) &&
-            (!kind || strcmp(word, kind->without) != 0))
+            (!kind || !is_among(word, kind->without)))
             axe_putf(&b, "%s%s", b.len > 0 ? " " : "", word);
         s += n;
     }

@@ -104,12 +104,22 @@ kernel far(in f32 X[M], in f32 W[N, K], out f32 Y[M])
     cta (i : M by 8) Y[i*8 + m] = X[(i*8 + m) * (N + 1) % M] + W[i, 0];
 }
 END
+cat >once.axe <<'END'
+// Each element is added to once, however many groups there are.
+kernel once(in f32 X[M], inout f32 Y[M])
+{
+    index m;
+
+    cta persistent (i : M by 8) Y[i*8 + m] = Y[i*8 + m] + X[i*8 + m] slow;
+}
+END
 # Names that a driver's headers or our own text have already.
 for name in half rest main dot to_bf16 float4; do
     echo "kernel $name(in f32 X[M, 7], out f32 Y[M]) { index n;"
     echo "cta (i : M) Y[i] = sum[n](exp(X[i, n]) / 3.0) * f32(max(i / 3, 7)); }"
 done >names.axe
 while read -r device machines; do
+    run "$device" opencl once.axe once M=1000
     for name in half rest main dot to_bf16 float4; do
         run "$device" opencl names.axe "$name" M=5
     done
