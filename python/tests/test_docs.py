@@ -1,6 +1,7 @@
 """The examples in docstrings."""
 import doctest
 import importlib
+import os
 import pathlib
 import pkgutil
 import subprocess
@@ -47,6 +48,7 @@ def test_import_brings_little():
     code = ("import sys; import axe; "
             "print([m for m in ('numpy', 'torch', 'inspect', 'dataclasses') "
             "if m in sys.modules])")
+    where = str(pathlib.Path(axe.__file__).parents[1])  # -S leaves out site-packages
     said = subprocess.run([sys.executable, "-S", "-c", code], check=True, text=True,
-                          capture_output=True)
+                          capture_output=True, env={**os.environ, "PYTHONPATH": where})
     assert said.stdout == "[]\n"

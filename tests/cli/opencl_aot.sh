@@ -57,6 +57,10 @@ fi
 # What a device lacks is told before the program is built; programs are given
 # back; quotients are exact where the device says that it can.
 fake=$(dirname "$AXE")/tests/libfake_opencl.so
+sanitizers= # of the fake, which a program without them needs first
+if ldd "$fake" | grep -q libasan; then
+    sanitizers="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
+fi
 for lanes in 8 16; do
     "$AXE" compile "$SRC/kernels/elementwise.axe" add -t opencl-sg$lanes \
         -o add$lanes.c add$lanes.h || fail "add on $lanes lanes"
@@ -117,7 +121,7 @@ END
 "$AXE" compile "$gemm" -t opencl -o gemm.c gemm.h
 # shellcheck disable=SC2086
 $cc $flags lacks.c add8.c add16.c gemm.c "$fake" -lpthread -o lacks || fail lacks
-./lacks || fail "what a device lacks"
+LD_PRELOAD=$sanitizers ./lacks || fail "what a device lacks"
 "$AXE" compile "$gemm" -t opencl-sg16 -o gemm.c gemm.h
 
 library=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL.so.1 .*=> //p' | head -n 1)
@@ -266,7 +270,7 @@ if [ -n "$spirv" ]; then
         -o add.spv add.c add.h || fail "add as SPIR-V"
     # shellcheck disable=SC2086
     $cc $flags takes.c add.c "$fake" -lpthread -o takes || fail takes
-    ./takes || fail "a device that takes no SPIR-V"
+    LD_PRELOAD=$sanitizers ./takes || fail "a device that takes no SPIR-V"
 fi
 while read -r device machines; do
     ./heat "$device" || fail "heat on device $device: $?"
