@@ -367,7 +367,8 @@ def simulated(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],
               out: Any, policy: str, seed: int, sms: int, max_steps: int,
               check: bool, keywords: Dict[str, Any]) -> Simulation:
     if policy not in POLICIES:
-        raise ArgumentError(f"no order '{policy}'; {', '.join(POLICIES)} are")
+        raise ArgumentError(f"policy is {', '.join(map(repr, POLICIES[:-1]))} or "
+                            f"{POLICIES[-1]!r}, not {policy!r}")
     if sms < 0 or max_steps < 0:
         raise ArgumentError(f"sms={sms}, max_steps={max_steps}: 0 or more")
     l = launch(kernel, args, out, keywords, target=target, stage="lower",

@@ -28,6 +28,9 @@ PyObject *axepy_fail(axe_status st, const char *fmt, ...);
 /* After PyArg_ParseTuple has failed: a text with a NUL or a lone surrogate is
  * an Error, too.  Always NULL. */
 PyObject *axepy_misread(void);
+#define AXEPY_LISTEN 0.05 /* seconds between two looks at Ctrl-C */
+/* Seconds of a clock that only runs on. */
+double axepy_now(void);
 /* What was made of parts, or NULL if one of them could not be. */
 PyObject *axepy_whole(PyObject *out);
 /* Warnings that a call has recorded, as Python's; -1: one became an error. */

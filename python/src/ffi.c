@@ -15,6 +15,7 @@
 #include "axepy.h"
 
 enum {
+    FFI_MAJOR = 0, /* another one of XLA's refuses the handler */
     STAGE_EXECUTE = 3,
     EXTENSION_METADATA = 1,
     ATTR_SCALAR = 3,
@@ -237,7 +238,7 @@ handler(frame *f)
     for (extension *e = f->more; e; e = e->next)
         if (e->type == EXTENSION_METADATA) {
             metadata *m = ((metadata_extension *)e)->metadata;
-            m->version.major = f->api->version.major;
+            m->version.major = FFI_MAJOR;
             m->version.minor = f->api->version.minor;
             m->traits = 0;
             return NULL;

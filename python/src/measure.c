@@ -3,10 +3,7 @@
  *
  * All take ((name, array or number), ...) of all parameters and ((name, size),
  * ...); what the kernel writes is written. */
-#define _POSIX_C_SOURCE 200809L
-
 #include <string.h>
-#include <time.h>
 
 #include "axe/sim.h"
 #include "axepy.h"
@@ -201,17 +198,6 @@ axepy_program_work(PyObject *self, PyObject *args)
 /* -------------------------------------------------------------------- time */
 
 enum { MAX_TIME = 1000, MIN_TIME = 5, N_WARM = 2, GPU_TIMES = 20 };
-#define LISTEN 0.05 /* seconds between two looks at Ctrl-C */
-
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Has Ctrl-C been pressed?  It is raised then. */
 static bool
 interrupted(void)
@@ -236,19 +222,19 @@ time_cpu(const job *j, int n, double budget, double *time, int *n_done)
 
     for (int i = 0; st == AXE_OK && i < N_WARM; i++)
         st = axe_call_run(j->cx, call);
-    first = heard = now();
+    first = heard = axepy_now();
     *n_done = 0;
     while (st == AXE_OK && *n_done < MAX_TIME) {
         if (n > 0 ? *n_done == n
-                  : *n_done >= MIN_TIME && now() - first > budget)
+                  : *n_done >= MIN_TIME && axepy_now() - first > budget)
             break;
-        start = now();
+        start = axepy_now();
         st = axe_call_run(j->cx, call);
-        time[*n_done] = now() - start;
+        time[*n_done] = axepy_now() - start;
         ++*n_done;
-        if (now() - heard < LISTEN)
+        if (axepy_now() - heard < AXEPY_LISTEN)
             continue;
-        heard = now();
+        heard = axepy_now();
         if (interrupted()) {
             *n_done = -1;
             break;

@@ -1,15 +1,10 @@
 /* tune.c - the search for values of compile-time parameters, as axe/tune.h has
  * it: its progress told to a function of Python's, which may end it by an
  * exception; Ctrl-C ends it with what is known. */
-#define _POSIX_C_SOURCE 200809L
-
 #include <string.h>
-#include <time.h>
 
 #include "axe/tune.h"
 #include "axepy.h"
-
-#define LISTEN 0.05 /* seconds between two looks at Ctrl-C */
 
 typedef struct search {
     PyObject *progress; /* or None */
@@ -17,15 +12,6 @@ typedef struct search {
     bool      pressed;  /* Ctrl-C */
     double    heard;
 } search;
-
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* What was raised ends the search: Ctrl-C with what is known. */
 static void
@@ -43,10 +29,10 @@ stop(void *user)
     search          *s = user;
     PyGILState_STATE gil;
 
-    if (s->failed || s->pressed || now() - s->heard < LISTEN)
+    if (s->failed || s->pressed || axepy_now() - s->heard < AXEPY_LISTEN)
         return s->failed || s->pressed;
     gil = PyGILState_Ensure();
-    s->heard = now();
+    s->heard = axepy_now();
     if (PyErr_CheckSignals() < 0)
         end_by(s);
     PyGILState_Release(gil);

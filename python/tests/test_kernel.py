@@ -5,12 +5,8 @@ import numpy as np
 import pytest
 
 import axe
+from kernels import TWICE, random, rng, twice
 
-TWICE = """// Y = 2 X
-kernel twice<type T = f32>(in T X[M, N], out T Y[M, N]) {
-    index m, n;
-    cta (i : 1) Y[m, n] = T(2) * X[m, n];
-}"""
 SCALE = """kernel scale<type T = f32>(in T X[M], in T a, in i32 n, out T Y[M]) {
     index m;
     cta (i : 1) Y[m] = a * X[m] + T(n);
@@ -20,13 +16,7 @@ ADD_TO = """kernel add_to(in f32 X[M], inout f32 Y[M]) {
     cta (i : 1) Y[m] = Y[m] + X[m];
 }"""
 
-twice = axe.kernel(TWICE).twice
 scale = axe.kernel(SCALE).scale
-rng = np.random.default_rng(1)
-
-
-def random(*shape, dtype="f4"):
-    return rng.standard_normal(shape).astype(dtype)
 
 
 # -------------------------------------------------------------------- results

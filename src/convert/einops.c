@@ -5,9 +5,8 @@
  *     side = { name | "1" | "(" { name | "1" } ")" }
  *
  * In each group of the left side one extent may be left out, if the shape is
- * given.  A name on one
- * side alone would be a sum or a copy, and is refused.  Written without a
- * shape, the argument is flat. */
+ * given.  A name on one side alone would be a sum or a copy, and is refused.
+ * Written without a shape, the argument is flat. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -108,17 +108,23 @@ axe_machine_threads(const axe_machine *mc)
 }
 
 bool
-axe_machine_has_feature(const axe_machine *mc, const char *word)
+axe_word_among(const char *word, const char *list)
 {
     size_t n = word ? strlen(word) : 0;
 
-    for (const char *f = mc->features; n > 0 && *f;) {
+    for (const char *f = list; n > 0 && *f;) {
         size_t len = strcspn(f, " ");
         if (len == n && memcmp(f, word, n) == 0)
             return true;
         f += len + strspn(f + len, " ");
     }
     return n == 0;
+}
+
+bool
+axe_machine_has_feature(const axe_machine *mc, const char *word)
+{
+    return axe_word_among(word, mc->features);
 }
 
 bool

@@ -325,6 +325,8 @@ bool axe_machine_runs_here(const axe_machine *mc);
  * nothing)? */
 bool axe_machine_has(const axe_machine *mc, const axe_atom *atom);
 bool axe_machine_has_feature(const axe_machine *mc, const char *word);
+/* Is the word one of a list with blanks between?  "" and NULL are in any. */
+bool axe_word_among(const char *word, const char *list);
 
 /* What P is in the row's layouts where it moves elements of `type`: of rows
  * that are no family, how many of them `align` bytes are (1 if it has no P or

@@ -192,18 +192,6 @@ find_kind(const char *kind)
     return NULL;
 }
 
-/* Is it one of the words? */
-static bool
-is_among(const char *word, const char *words)
-{
-    size_t n = strlen(word);
-
-    for (const char *s = words; *s; s += strcspn(s, " "), s += strspn(s, " "))
-        if (strcspn(s, " ") == n && memcmp(s, word, n) == 0)
-            return true;
-    return false;
-}
-
 /* May atoms need it where a machine has sub-groups, or has none? */
 static bool
 may_need(const char *word, bool has_groups)
@@ -236,7 +224,7 @@ features_with(axe_ctx *cx, const axe_machine *row, const axe_opencl_has *has)
         const char *word = axe_textf(cx, "%.*s", (int)n, s);
         if (may_need(word, lanes > 1) && !axe_machine_has_feature(row, word) &&
             (strcmp(word, "matrix") != 0 || lanes == has->least) &&
-            (!kind || !is_among(word, kind->without)))
+            (!kind || !axe_word_among(word, kind->without)))
             axe_putf(&b, "%s%s", b.len > 0 ? " " : "", word);
         s += n;
     }

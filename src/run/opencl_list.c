@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/machine.h"
 #include "run/opencl_int.h"
 
 enum { MAX_DEVICE = 64 };
@@ -71,20 +72,6 @@ number_of(const axe_cl_calls *call, void *device, unsigned what)
     return 0;
 }
 
-/* Is the word in a list with blanks between?  No word is in any. */
-static bool
-names(const char *list, const char *word)
-{
-    size_t n = strlen(word);
-
-    if (n == 0)
-        return true;
-    for (const char *s = list; (s = strstr(s, word)); s += n)
-        if ((s == list || s[-1] == ' ') && (s[n] == ' ' || s[n] == '\0'))
-            return true;
-    return false;
-}
-
 static const char *
 features_of(axe_ctx *cx, const axe_cl_calls *call, void *device,
             const char *extensions)
@@ -93,8 +80,8 @@ features_of(axe_ctx *cx, const axe_cl_calls *call, void *device,
 
     axe_putc(&b, ' ');
     for (int i = 0; i < AXE_LEN(features); i++)
-        if (names(extensions, features[i].extension) &&
-            !names(b.text, features[i].word) &&
+        if (axe_word_among(features[i].extension, extensions) &&
+            !axe_word_among(features[i].word, b.text) &&
             (features[i].question == 0 ||
              (number_of(call, device, features[i].question) &
               features[i].bits) == features[i].bits))
@@ -111,7 +98,7 @@ find_widths(const axe_cl_calls *call, void *device, const char *extensions,
         unsigned what = width_questions[i].question;
         char     answer[AXE_OPENCL_WIDTHS * sizeof(size_t)];
 
-        if (!names(extensions, width_questions[i].extension) ||
+        if (!axe_word_among(width_questions[i].extension, extensions) ||
             call->GetDeviceInfo(device, what, 0, NULL, &n) != 0 ||
             n > sizeof answer ||
             call->GetDeviceInfo(device, what, n, answer, NULL) != 0)

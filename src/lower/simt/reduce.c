@@ -111,7 +111,7 @@ fold_parts(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
 
 /* What the nest's loops leave of a thread's iterations. */
 static void
-fold_turn(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
+fold_iteration(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
     const axe_nest *own = &x->s->nest[nest];
     axe_ctx        *cx = x->sl->lw.cx;
@@ -150,17 +150,17 @@ fold_iterations(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
     b = axe_map_loops(x, b, nest);
     whole = axe_map_whole(x, nest);
     if (!whole) {
-        fold_turn(x, b, nest, n);
+        fold_iteration(x, b, nest, n);
         return;
     }
     memcpy(before, x->array, bytes);
     l = axe_emit(&x->sl->lw, b, AXE_LIR_IF);
     l->value = whole;
     x->whole = true;
-    fold_turn(x, &l->body, nest, n);
+    fold_iteration(x, &l->body, nest, n);
     x->whole = false;
     memcpy(x->array, before, bytes);
-    fold_turn(x, &l->other, nest, n);
+    fold_iteration(x, &l->other, nest, n);
 }
 
 /* The digits of nest's own indices that threads of the axis count. */
