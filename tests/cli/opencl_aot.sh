@@ -106,6 +106,8 @@ int main(void)
     setenv("FAKE_FLOATS", "128", 1);
     for (int i = 0; i < 2; i++) {
         axe_release_add8(NULL);
+        setenv("FAKE_EXT", i ? "cl_khr_subgroups " ALL /* either will do */
+                             : "cl_intel_subgroups " ALL, 1);
         axe_release_add8(NULL);
         expect("given back", fake_count("ReleaseProgram"), i + 1, i + 1);
         expect("built again", ADD(8), AXE_AOT_OK, i + 2);

@@ -252,12 +252,41 @@ test_out_of_memory(void **state)
     axe_ctx_free(cx);
 }
 
+/* Texts of each length, into buffers with each number of bytes in them: nothing
+ * is cut off where the room ends. */
+static void
+test_formats(void **state)
+{
+    enum { MOST = 600 };
+    char     all[MOST + 1];
+    axe_ctx *cx = axe_ctx_new();
+
+    (void)state;
+    for (int i = 0; i < MOST; i++)
+        all[i] = (char)('a' + i % 26);
+    all[MOST] = '\0';
+    for (int n = 0; n <= MOST; n++) {
+        axe_mark m = axe_ctx_mark(cx);
+        axe_buf  b = {.cx = cx};
+
+        assert_string_equal(axe_textf(cx, "%s", all + MOST - n),
+                            all + MOST - n);
+        axe_putf(&b, "%.*s", n, all);
+        axe_putf(&b, "%s", all + n);
+        assert_int_equal(b.len, MOST);
+        assert_string_equal(b.text, all);
+        axe_ctx_release(cx, m);
+    }
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_formats),
         cmocka_unit_test(test_marks_drop_diagnostics),
         cmocka_unit_test(test_carets),
         cmocka_unit_test(test_list_of_diagnostics),
