@@ -6,11 +6,12 @@ that ``import axe`` imports none of them.
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _axe
-from ._errors import ElementTypeError
+from ._errors import ArgumentError, ElementTypeError
 
 Alloc = Callable[[], Any]
 
@@ -88,6 +89,13 @@ def maker(who: str, like: Any, type: str, shape: Tuple[int, ...]) -> Alloc:
     import numpy as np
 
     return functools.partial(np.empty, shape, numpy_dtype(type))
+
+
+def check_size(name: str, shape: Tuple[int, ...]) -> None:
+    """Arrays that no memory holds are refused here, not in words of NumPy's."""
+    if math.prod(shape) >= 2**48:
+        raise ArgumentError(f"{name}: {' x '.join(map(str, shape))} elements are more "
+                            "than any memory holds; give smaller sizes")
 
 
 def random(who: str, like: Any, type: str, shape: Tuple[int, ...],

@@ -296,6 +296,8 @@ def _complete(kernel: "Kernel", program: Any, named: Dict[str, Any],
     arrays: List[Tuple[str, Any]] = []
     for i, p in enumerate(kernel.params):
         type, x = program.params[i][2], named.get(p.name)
+        if x is None:
+            _arrays.check_size(p.name, shapes[i])
         if x is None and p.access == "out":
             x = _arrays.maker(who, like, type, shapes[i])()
         elif x is None and not p.extent:

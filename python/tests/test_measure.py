@@ -207,6 +207,12 @@ def test_tune(tmp_path, monkeypatch):
     assert f"B={t.best['B']}, tuned on" in program.tuned
 
 
+def test_sizes_beyond_any_memory():
+    for do in (axe.ops.gemm.time, axe.ops.gemm.check):
+        with pytest.raises(axe.ArgumentError, match="A: 4611686018427387904 x 4 el"):
+            do(M=2**62, N=4, K=4)
+
+
 def test_programs_are_kept_by_tuned_values(tmp_path, monkeypatch):
     monkeypatch.setenv("AXE_TUNED", str(tmp_path / "tuned.db"))
     k, x = axe.kernel(TUNED).half, np.ones(3200, "f4")

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "convert/formats.h"
+#include "convert/text.h"
 
 typedef struct way {
     axe_cv_reader *read;
@@ -96,8 +97,7 @@ check_option(axe_ctx *cx, const axe_format_row *row, const char *option,
                         "format %s takes no %s; its options are: %s", row->name,
                         option, *row->options ? row->options : "none");
     if (needed && reads && !given)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "format %s needs the option %s", row->name, option);
+        return axe_cv_need_option(cx, row->name, option);
     return AXE_OK;
 }
 

@@ -88,10 +88,7 @@ axe_shard_read_zigzag(axe_ctx *cx, const axe_json *spec, axe_sharding *s)
 
     if (spec && spec->kind == AXE_JSON_INT)
         k = spec->integer + (spec->integer < 0 ? s->rank : 0);
-    if (k < 0 || k >= s->rank)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "zigzag: there is no dimension %" PRId64 " of %d", k,
-                        s->rank);
+    AXE_TRY(axe_shard_check_dim(cx, s, "zigzag", k));
     if (s->shape[k] % (2 * c) != 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                         "zigzag: dimension %" PRId64 ", %" PRId64

@@ -58,6 +58,10 @@ enum { AXE_PLACE_PARTS = 4096 };
 AXE_CHECK axe_status axe_placement_read(axe_reader *r, axe_placement *out);
 AXE_CHECK axe_status axe_sbp_read(axe_reader *r, axe_placement *out);
 
+/* Is there a dimension k of the tensor? */
+AXE_CHECK axe_status axe_shard_check_dim(axe_ctx *cx, const axe_sharding *s,
+                                         const char *system, int64_t k);
+
 /* The axes of a mesh, from text to JSON, and from JSON. */
 AXE_CHECK axe_status axe_cv_mesh(axe_ctx *cx, const char *text, axe_json *out);
 AXE_CHECK axe_status axe_sharding_mesh(axe_ctx *cx, const axe_json *v,

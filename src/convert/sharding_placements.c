@@ -114,16 +114,6 @@ axe_sbp_read(axe_reader *r, axe_placement *p)
 
 /* ------------------------------------------------------------- as runs */
 
-static axe_status
-check_dim(axe_ctx *cx, const axe_sharding *s, const char *system, int64_t k)
-{
-    if (k >= 0 && k < s->rank)
-        return AXE_OK;
-    return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
-                    "%s: there is no dimension %" PRId64 " of %d", system, k,
-                    s->rank);
-}
-
 /* f parts, each in m; a device joins its own of them. */
 static void
 strided(axe_ctx *cx, axe_sharding *s, int k, int64_t f, int a)
@@ -182,7 +172,7 @@ place(axe_ctx *cx, axe_sharding *s, const char *system, place_reader *read,
     if (p.kind == AXE_PLACE_PARTIAL || p.kind == AXE_PLACE_COPY)
         return AXE_OK;
     p.dim += p.dim < 0 ? s->rank : 0;
-    AXE_TRY(check_dim(cx, s, system, p.dim));
+    AXE_TRY(axe_shard_check_dim(cx, s, system, p.dim));
     if (p.parts * s->n_device > MOST_RUNS)
         return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
                         "%s: %" PRId64 " parts on each of %d devices; together "

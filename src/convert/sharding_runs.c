@@ -1,11 +1,25 @@
 /* sharding_runs.c - runs of indices and digits of them: how a dimension is cut
  * in parts, exactly (runs) and as a layout (digits). */
+#include <inttypes.h>
+
 #include "convert/sharding_int.h"
 
 axe_status
 axe_shard_wrong(axe_ctx *cx, const char *system, const char *what)
 {
     return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "%s: %s", system, what);
+}
+
+axe_status
+axe_shard_check_dim(axe_ctx *cx, const axe_sharding *s, const char *system,
+                    int64_t k)
+{
+    if (k >= 0 && k < s->rank)
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+             "%s: there is no dimension %" PRId64 " of %d", system, k, s->rank);
+    axe_help(cx, "dimensions are numbered from 0");
+    return AXE_ESHAPE;
 }
 
 /* How much of run i, which begins `at` elements behind the first, is in [from,

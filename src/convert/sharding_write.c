@@ -151,8 +151,7 @@ axe_writing_begin(axe_ctx *cx, const char *system, const axe_layout *l,
 
     *w = (axe_writing){.cx = cx, .system = system, .column = column};
     if (!opt->mesh)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "format %s needs the option mesh", system);
+        return axe_cv_need_option(cx, system, "mesh");
     AXE_TRY(axe_cv_mesh(cx, opt->mesh, &mesh));
     AXE_TRY(axe_sharding_mesh(cx, &mesh, &w->mesh));
     w->n_device = w->mesh.n_device;

@@ -158,3 +158,14 @@ axe_cv_put_ints(axe_buf *b, const char *open, int n, const int64_t *v,
         axe_putf(b, "%s%" PRId64, i ? ", " : "", v[i]);
     axe_puts(b, close);
 }
+
+axe_status
+axe_cv_need_option(axe_ctx *cx, const char *format, const char *option)
+{
+    axe_fail(cx, AXE_NOWHERE, AXE_EARG, "format %s needs the option %s", format,
+             option);
+    axe_help(cx, strcmp(option, "mesh") == 0
+                     ? "give the axes of the mesh, as x=4,y=2"
+                     : "give the extents of the tensor, as 8,4");
+    return AXE_EARG;
+}

@@ -13,6 +13,9 @@ axe_reader axe_cv_open(axe_ctx *cx, const char *format, const char *text);
 
 /* Report what stands here instead of `what`. */
 axe_status axe_cv_expected(axe_reader *r, const char *format, const char *what);
+/* "shape" or "mesh", which the format needs and nobody gave. */
+axe_status axe_cv_need_option(axe_ctx *cx, const char *format,
+                              const char *option);
 
 /* Take `c`, or report that it was expected. */
 AXE_CHECK axe_status axe_cv_need(axe_reader *r, const char *format, char c);
