@@ -81,13 +81,21 @@ is_product(axe_token_kind k)
     return k == AXE_TOK_star || k == AXE_TOK_slash || k == AXE_TOK_percent;
 }
 
-/* `<` of a kernel's or function's parameters. */
+/* `<` of a kernel's or function's parameters: behind the keyword and a name,
+ * before which a result's type may stand. */
 static bool
 opens_generic(const formatter *f, const axe_token *first)
 {
-    return f->tok->kind == AXE_TOK_lt && f->tok - first >= 2 &&
-           f->tok[-1].kind == AXE_TOK_name &&
-           (f->tok[-2].kind == AXE_TOK_kernel || first->kind == AXE_TOK_fn);
+    const axe_token *t = f->tok;
+
+    if (t->kind != AXE_TOK_lt || t == first || t[-1].kind != AXE_TOK_name)
+        return false;
+    do
+        t--;
+    while (t > first &&
+           (t->kind == AXE_TOK_name || t->kind == AXE_TOK_accum ||
+            t->kind == AXE_TOK_lparen || t->kind == AXE_TOK_rparen));
+    return t->kind == AXE_TOK_kernel || t->kind == AXE_TOK_fn;
 }
 
 static bool

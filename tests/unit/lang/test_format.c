@@ -47,6 +47,12 @@ static const struct {
      "tune A in { 1,2 }\n{\n}",
      "kernel k<A = 1, type T = f32>(in T X[M],\n    out T Y[M])\n"
      "    default cpu (A = 2)\n    tune A in {1, 2}\n{\n}\n"},
+    {"fn accum(T) g< type T >(T x)\n{\nreturn x<2?x<x:0;\n}\nfn s<type  T>(T y[M])\n{\n"
+     "while(row<end)\nrow+=y[m]<end?1:0;\n}\nfn l(f32 y[M]){if(a<b)y[0]=1;}\n",
+     "fn accum(T) g<type T>(T x)\n{\n    return x < 2 ? x < x : 0;\n}\nfn s<type T>(T y[M])\n{\n"
+     "    while (row < end)\n        row += y[m] < end ? 1 : 0;\n}\n"
+     "fn l(f32 y[M]) { if (a < b) y[0] = 1; }\n"},
+    {"fn f32 g<type T>(T x) { return x < 2 ? x : 0; }\n", NULL},
     {"kernel k<A = 1>\n        (out f32 Y[M])\n{\n}\n", NULL},
     {"kernel k<A = 1>(out f32 Y[M]) target cpu - avx512-bf16\n    default cpu- avx2 (A = 2 -1)\n{\n}\n",
      "kernel k<A = 1>(out f32 Y[M]) target cpu-avx512-bf16\n    default cpu-avx2 (A = 2 - 1)\n{\n}\n"},
