@@ -24,6 +24,18 @@ AXE_CUDA=/none "$AXE" explain --measure kernels/gemm_sm90.axe \
     M=64 N=64 K=64 2>"$tmp/err" || rc=$?
 [ $rc = 1 ] && grep -q "needs its driver, but there is no /none" "$tmp/err"
 
+# Filling a tile that a packed argument stands for is no work.
+"$AXE" explain -t cpu-avx2 --order W=packed kernels/linear.axe M=256 N=512 K=512 >"$tmp/out"
+grep -A18 '^s2 ' "$tmp/out" >"$tmp/s2"
+grep -q 'views     w is not filled: W is packed$' "$tmp/s2"
+grep -q 'bytes     none$' "$tmp/s2"
+grep -q 'cycles    0 in 0 executions' "$tmp/s2"
+grep -q 'views .*X: \|W is read where it lies, packed$' "$tmp/out"
+cycles() { sed -n 's/^estimates.* \([0-9.e+]*\) cycles.*/\1/p' "$tmp/out"; }
+packed=$(cycles)
+"$AXE" explain -t cpu-avx2 kernels/linear.axe M=256 N=512 K=512 >"$tmp/out"
+"$PYTHON" -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$packed" "$(cycles)"
+
 # Sizes, for a GPU, without one; one too few; one that is no number.
 "$AXE" explain kernels/gemm_sm90.axe M=8192 N=4096 K=4096 >"$tmp/out"
 grep -q '1024 tiles in 8 rounds, 0.970 full; 1 CTA in an SM' "$tmp/out"

@@ -15,7 +15,7 @@ static const double not_hidden = 0.15, launch_cycles = 2000;
 
 typedef struct model {
     axe_cost_env    env;
-    int             n; /* frames by statement; s NULL: none */
+    int             n; /* frames by statement; s NULL: none, or not run */
     axe_cost_frame *frame;
     double         *touched; /* [n_tensor], for summing */
 
@@ -31,7 +31,7 @@ model_make(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at, model *out)
     out->frame = axe_new_array(cx, axe_cost_frame, p->n_schedule + 1);
     out->touched = axe_new_array(cx, double, p->kernel->n_tensor + 1);
     for (int i = 0; i < p->n_schedule; i++)
-        if (p->schedule[i])
+        if (p->schedule[i] && !p->schedule[i]->core->skip)
             axe_cost_frame_make(&out->env, p->schedule[i], &out->frame[i]);
 }
 

@@ -140,12 +140,14 @@ tell_view(teller *t, const axe_operand *op, const axe_view *v)
     int64_t     known;
     const char *name = op->tensor->name;
 
-    if (!v->source) {
-        if (v->why)
-            tell(t, AXE_FACT_views,
-                 axe_textf(cx, "%s is packed: %s", name, v->why));
+    if (op->tensor->packed)
+        tell(t, AXE_FACT_views,
+             axe_textf(cx, "%s is read where it lies, packed", name));
+    else if (!v->source && v->why)
+        tell(t, AXE_FACT_views,
+             axe_textf(cx, "%s is packed: %s", name, v->why));
+    if (!v->source)
         return;
-    }
     tell(t, AXE_FACT_views,
          axe_textf(cx, "whole %s of %s are read in %s%s %s",
                    v->part ? axe_textf(cx, "tiles, and ends of rows by %s,",
@@ -179,6 +181,11 @@ tell_merged(teller *t)
                            s->core->parts ? "rows of register tiles"
                                           : "register tiles"));
     }
+    if (s->core->skip)
+        tell(t, AXE_FACT_views,
+             axe_textf(t->cx, "%s is not filled: %s is packed",
+                       s->stmt->dst->u.tensor->name,
+                       t->p->place[s->stmt->dst->u.tensor->id].view->name));
     if (s->core->within)
         tell(
             t, AXE_FACT_merged,
@@ -256,7 +263,7 @@ tell_cost(teller *t, const axe_cost *c)
     axe_ctx    *cx = t->cx;
     const char *one = "";
 
-    if (t->s->cycles >= 0)
+    if (t->s->cycles >= 0 && !t->s->core->skip)
         one = axe_textf(cx, "; one whole tile: %.0f", t->s->cycles);
     if (c->cycles < 0) {
         tell(t, AXE_FACT_bytes, "depend on sizes");
