@@ -325,7 +325,8 @@ AXE_CHECK axe_status axe_layout_tile_break(axe_ctx *cx, const axe_layout *tiled,
 
 /* The normal form: no unit iters, neighbours fused (D0, D1), stride-0 iters on
  * axis m with unit 1, replica strides positive (C1), absorbed (C2, q <= e) and
- * sorted by axis, unit, stride.  Dims are kept and are not fused across. */
+ * sorted by axis, unit, stride, axes and units by name, so that its text is the
+ * same in every ctx.  Dims are kept and are not fused across. */
 AXE_CHECK axe_status axe_layout_canon(axe_ctx *cx, const axe_layout *l,
                                       const axe_layout **out);
 

@@ -29,6 +29,8 @@ axe_layout_canon(axe_ctx *cx, const axe_layout *l, const axe_layout **out)
     c->n_replica = axe_replicas_turn(d.replica, l->n_replica, l->replica,
                                      d.offset + l->n_offset, &n_turned);
     c->n_replica = axe_replicas_absorb(d.replica, c->n_replica);
+    if (c->n_replica > 1)
+        axe_replicas_in_order(cx, c->n_replica, d.replica, d.replica);
     c->n_offset = l->n_offset + n_turned;
     c->swizzle = l->swizzle;
     return axe_draft_finish(cx, d, "canon", out);

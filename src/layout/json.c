@@ -372,29 +372,12 @@ axe_json_put_iters(axe_buf *b, int n, const axe_iter *it)
     axe_putc(b, ']');
 }
 
-/* Axes are numbered as a ctx came to know them, which depends on what it read
- * before; replicas and offsets are therefore written by the names of axes, so
- * that equal layouts are equal bytes.  The number of names is small, and the
- * sort is stable: what is on one axis keeps its order. */
-static int
-by_name(const axe_ctx *cx, axe_axis a, axe_axis b)
-{
-    return a == b ? 0 : strcmp(axe_axis_name(cx, a), axe_axis_name(cx, b));
-}
-
 static void
 put_replicas(axe_buf *b, const axe_layout *l)
 {
     axe_iter *r = axe_new_array(b->cx, axe_iter, l->n_replica);
 
-    for (int i = 0; i < l->n_replica; i++) {
-        int k = i;
-
-        for (; k > 0 && by_name(b->cx, r[k - 1].axis, l->replica[i].axis) > 0;
-             k--)
-            r[k] = r[k - 1];
-        r[k] = l->replica[i];
-    }
+    axe_replicas_in_order(b->cx, l->n_replica, l->replica, r);
     axe_json_put_iters(b, l->n_replica, r);
 }
 
@@ -425,16 +408,8 @@ put_offset(axe_buf *b, int n, const axe_offset *o)
 void
 axe_json_put_offsets(axe_buf *b, const axe_layout *l)
 {
-    axe_offset *o = axe_new_array(b->cx, axe_offset, l->n_offset);
+    const axe_offset *o = axe_offsets_in_order(b->cx, l);
 
-    for (int i = 0; i < l->n_offset; i++) {
-        int k = i;
-
-        for (; k > 0 && by_name(b->cx, o[k - 1].axis, l->offset[i].axis) > 0;
-             k--)
-            o[k] = o[k - 1];
-        o[k] = l->offset[i];
-    }
     axe_putc(b, '{');
     for (int i = 0; i < l->n_offset;) {
         if (i > 0)

@@ -4,6 +4,7 @@
  *     layout.c  making and checking           text.c      printing
  *     scan.c    characters of a literal       read.c      its grammar
  *     iters.c   lists of iters                canon.c     normal form
+ *     order.c   in what order they are written
  *     set.c     sums of progressions          solve.c     solving them
  *     equal.c   equality of maps              group.c     cutting into dims
  *     differ.c  what shows that not
@@ -164,6 +165,12 @@ typedef struct axe_fiber {
 
 AXE_CHECK axe_status axe_fiber_of(axe_ctx *cx, const char *op,
                                   const axe_layout *l, axe_fiber *out);
+
+/* Replicas, and the offsets of l, in the order in which they are written, which
+ * depends on names alone (order.c); dst may be src. */
+void              axe_replicas_in_order(axe_ctx *cx, int n, const axe_iter *src,
+                                        axe_iter *dst);
+const axe_offset *axe_offsets_in_order(axe_ctx *cx, const axe_layout *l);
 
 /* Cut src[0..n) by the shape.  dst: room for n + shape.n iters; dim_end: room
  * for shape.n.  Returns how many iters, or -1 with *at, *need the iter that

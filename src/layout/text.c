@@ -117,7 +117,8 @@ put_swizzle(axe_buf *b, axe_swizzle s)
 const char *
 axe_layout_text(axe_ctx *cx, const axe_layout *l)
 {
-    axe_buf b = {.cx = cx};
+    axe_buf           b = {.cx = cx};
+    const axe_offset *offset = axe_offsets_in_order(cx, l);
 
     if (l->swizzle.bits > 0)
         put_swizzle(&b, l->swizzle);
@@ -127,7 +128,7 @@ axe_layout_text(axe_ctx *cx, const axe_layout *l)
     if (l->n_replica > 0)
         axe_replicas_print(&b, l->n_replica, l->replica);
     for (int k = 0; k < l->n_offset; k++)
-        put_offset(&b, l->offset[k]);
+        put_offset(&b, offset[k]);
     return b.text;
 }
 

@@ -209,7 +209,7 @@ answer(const axe_question *q, const operands *o, int odd, int n_dim,
 
     AXE_TRY(take_blocks(q, &o->whole, odd, n_dim, w, d));
     AXE_TRY(subtract_offsets(q, a, b, w, d.offset, &d.layout->n_offset));
-    axe_iters_copy(d.replica, replica->n, replica->iter);
+    axe_replicas_in_order(q->cx, replica->n, replica->iter, d.replica);
     d.layout->n_replica = replica->n;
     d.layout->swizzle = swizzle;
     return axe_draft_finish(q->cx, d, q->op, out);

@@ -118,7 +118,7 @@ static const struct row {
     {"select", "{\"layout\":\"(4,6):(6,1)\",\"shape\":[4,6],\"dim\":0,\"index\":2}",
      "={\"layout\":{\"D\":[[6,1,\"m\"]],\"R\":[],\"O\":{}},\"offset\":12}"},
     {"select", "{\"layout\":\"(4,6):(6@a,1)+3\",\"shape\":[4,6],\"dim\":0,\"index\":2}",
-     "={\"layout\":{\"D\":[[6,1,\"m\"]],\"R\":[],\"O\":{}},\"offset\":{\"a\":12,\"m\":3}}"},
+     "={\"layout\":{\"D\":[[6,1,\"m\"]],\"R\":[],\"O\":{}},\"offset\":{\"m\":3,\"a\":12}}"},
     {"select", "{\"layout\":\"(4,6):(6,1)\",\"shape\":[4,6],\"dim\":2,\"index\":0}",
      "ESHAPE select: there is no index 0 of dim 2 in the shape"},
     {"narrow", "{\"layout\":\"(4,6):(6@a,1)+3\",\"shape\":[4,6],\"dim\":1,\"start\":2,\"length\":3}",
