@@ -74,22 +74,24 @@ type_fits(const char *types, axe_type t)
     return strcmp(types, axe_type_table[t].name) == 0;
 }
 
-/* Rows for one kind of machine are for its registers only. */
-static bool
-machine_fits(const axe_cprinter *p, const char *on, axe_type t, int lanes)
-{
-    const axe_machine *mc = p->l->plan->machine;
-    int                bits = lanes * axe_type_table[t].bits;
-
-    return *on == '\0' ||
-           (strstr(mc->name, on) && bits >= 128 && bits <= mc->vector_bits);
-}
-
 /* In f64, by halves? */
 static bool
 by_double(const fn_row *f)
 {
     return strncmp(f->needs, "f64", 3) == 0;
+}
+
+/* Rows for one kind of machine are for its registers only, unless they have no
+ * text for them. */
+static bool
+machine_fits(const axe_cprinter *p, const fn_row *f, axe_type t, int lanes)
+{
+    const axe_machine *mc = p->l->plan->machine;
+    int                bits = lanes * axe_type_table[t].bits;
+
+    return *f->on == '\0' ||
+           (strstr(mc->name, f->on) &&
+            (by_double(f) || (bits >= 128 && bits <= mc->vector_bits)));
 }
 
 /* By which function: "f64 name", or its own. */
@@ -122,8 +124,7 @@ axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
     for (int i = 0; i < AXE_LEN(fns); i++) {
         if (strlen(fns[i].name) != len ||
             strncmp(fns[i].name, name, len) != 0 ||
-            !type_fits(fns[i].types, t) ||
-            !machine_fits(p, fns[i].on, t, lanes))
+            !type_fits(fns[i].types, t) || !machine_fits(p, &fns[i], t, lanes))
             continue;
         if (by_double(&fns[i])) {
             axe_c_call(p, double_name(&fns[i]), strlen(double_name(&fns[i])),
