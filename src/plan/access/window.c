@@ -11,6 +11,7 @@
 #include "ir/range.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
+#include "plan/target.h"
 
 typedef struct window {
     axe_planner       *p;
@@ -178,12 +179,14 @@ axe_window_move(axe_planner *p, const axe_request *r, const axe_node *at,
     block = 1;
     for (int i = 1; i < n; i++)
         block *= it[i].extent;
-    return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
-                    "the subscript %s moves within blocks of %" PRId64
-                    " that the layout of %s keeps together; move it by "
-                    "multiples of %" PRId64
-                    ", or declare a layout where the dimension is one iter",
-                    axe_node_text(p->cx, at), block, op->tensor->name, block);
+    axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
+             "the subscript %s moves within blocks of %" PRId64
+             " that the layout of %s keeps together; move it by multiples of "
+             "%" PRId64 ", or declare a layout where the dimension is one iter",
+             axe_node_text(p->cx, at), block, op->tensor->name, block);
+    if (op->tensor->space == AXE_SPACE_REG && !p->target->alone)
+        axe_help(p->cx, "or declare %s `shared`", op->tensor->name);
+    return AXE_EUNSUPPORTED;
 }
 
 /* ----------------------------------------------------------------- guards */

@@ -391,7 +391,8 @@ element_at(const asking *a, int64_t *worker)
 
 /* Do threads find what they want at every point, and, where they write, are
  * they all that have it?  Those that want, and those that have it, are as far
- * from one another everywhere: shown once for each distance. */
+ * from one another everywhere: shown once for each distance.  Points outside of
+ * the tile are such that conditions rule out. */
 static bool
 all_covered(axe_planner *p, asking *a, const axe_layout *l, int n_have,
             const int64_t *have, int n_want, const int64_t *want, bool written)
@@ -403,7 +404,7 @@ all_covered(axe_planner *p, asking *a, const axe_layout *l, int n_have,
     do {
         int64_t flat = element_at(a, &worker);
         if (flat < 0 || flat >= l->size)
-            return false;
+            continue;
         int64_t delta = worker - holder[flat];
         if ((!known || delta != last) &&
             (!covers(n_have, have, n_want, want, delta) ||
@@ -449,15 +450,28 @@ axe_simt_same_copies(const axe_layout *a, const axe_layout *b)
     return a->n_replica == b->n_replica;
 }
 
-/* Is the tile laid out as the work makes it?  Then all is where it is wanted.
- */
+/* Does every subscript begin at 0, and not beside that as `n - 1` does? */
+static bool
+begins_at_zero(const axe_planner *p, const axe_node *load)
+{
+    for (int d = 0; d < load->n_arg; d++) {
+        axe_affine a;
+        if (!axe_subscript_of(p->cx, load->arg[d], &a) || a.constant != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Is the tile laid out as the work makes it, and read as it lies?  Then all is
+ * where it is wanted. */
 static bool
 is_projection(axe_planner *p, const axe_work *w, const axe_operand *op,
               const axe_layout *l)
 {
     const axe_layout *made;
 
-    return l->n_offset == 0 && axe_simt_project(p, w, op->load, &made) &&
+    return l->n_offset == 0 && begins_at_zero(p, op->load) &&
+           axe_simt_project(p, w, op->load, &made) &&
            made->n_shard == l->n_shard && made->n_replica == l->n_replica &&
            axe_simt_same_iters(p, l->n_shard, l->shard, made->shard) &&
            axe_simt_same_iters(p, l->n_replica, l->replica, made->replica);

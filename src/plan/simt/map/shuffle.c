@@ -94,7 +94,8 @@ digit_at(const attempt *a, int i, int thread, int slot)
            d->stride % d->of.extent;
 }
 
-/* The element that the thread wants there; NOBODY behind an index's end. */
+/* The element that the thread wants there; NOBODY behind an index's end, and
+ * outside of the tile, where a condition rules it out. */
 static int64_t
 wanted(const attempt *a, int thread, int slot)
 {
@@ -112,7 +113,7 @@ wanted(const attempt *a, int thread, int slot)
         if (all >= axe_dim_extent(axe_request_dim(a->r, v)))
             return NOBODY;
     }
-    return at;
+    return at >= 0 && at < a->layout->size ? at : NOBODY;
 }
 
 static bool
