@@ -418,12 +418,30 @@ resolve_name(axe_resolver *r, const axe_expr *e, int want)
 
 /* ---------------------------------------------------------------- values */
 
+/* A parameter without dimensions, where a number must be known before the
+ * launch's arguments are. */
+static axe_typed
+no_argument(axe_resolver *r, const axe_expr *e)
+{
+    axe_resolve_failed(r, axe_fail(r->cx, e->at, AXE_ETYPE,
+                                   "`%s` is an argument, whose value is not "
+                                   "known here",
+                                   e->word.name));
+    axe_help(r->cx,
+             "a size is no parameter: without `%s` among them, whoever calls "
+             "the kernel gives it by its name",
+             e->word.name);
+    return AXE_FAILED;
+}
+
 static axe_typed
 resolve_load(axe_resolver *r, const axe_expr *e, int want)
 {
     const axe_node *n;
 
-    if (!r->dst && !(r->scalars && e->n_arg == 0))
+    if (!r->dst && e->n_arg == 0 && !r->scalars)
+        return no_argument(r, e);
+    if (!r->dst && e->n_arg > 0)
         return axe_resolve_failed(
             r, axe_fail(r->cx, e->at, AXE_ETYPE,
                         "an element of a tensor has no value here"));
