@@ -64,6 +64,18 @@ def _torch_capsule() -> Callable[[Any], Any]:
     return of
 
 
+def look(x: Any) -> Tuple[str, Tuple[int, ...], Tuple[int, ...], int, int, bool,
+                          Optional[int]]:
+    """(type, shape, strides, device, number of it, read-only?, address) of an array;
+    of a number, whose address is None, the type is "int" or "float", or NumPy's."""
+    ma = sys.modules.get("numpy.ma")
+    if ma is not None and isinstance(x, ma.MaskedArray):
+        raise ArgumentError("a masked array's mask would not be looked at; "
+                            "x.filled(0) has a number for each masked element, x.data "
+                            "the array without its mask")
+    return _axe.look(x)
+
+
 def framework(x: Any) -> str:
     """"numpy", "torch", "jax" or "cupy": who makes the results of a call."""
     name = type(x).__module__.partition(".")[0]

@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union,
+)
 
 from . import _axe
 from ._errors import ArgumentError, CallError, UnknownNameError, UnsupportedError
-from ._layout import Layout, Point, Shape, widths
+from ._layout import MAX_BITS, Int, Layout, Point, Shape, widths
+from ._numbers import integer, within
 
-Mesh = Union[str, int, Sequence[int], Mapping[str, int]]
+Mesh = Union[str, Int, Sequence[Int], Mapping[str, Int]]
 _KEEP: Dict[Optional[str], int] = {None: 0, "index": 1, "coordinates": 2}
 
 
@@ -33,7 +36,7 @@ def formats() -> List[Format]:
 
 
 def _options(names: Tuple[str, ...], keep: Optional[str], shape: Optional[Shape],
-             mesh: Optional[Mesh], axes: Optional[str], bits: int) -> Tuple[Any, ...]:
+             mesh: Optional[Mesh], axes: Optional[str], bits: Int) -> Tuple[Any, ...]:
     """As _axe.convert takes them; one that none of the formats takes is an error."""
     if keep not in _KEEP:
         raise ArgumentError(f"keep is 'index' or 'coordinates', not {keep!r}")
@@ -42,26 +45,26 @@ def _options(names: Tuple[str, ...], keep: Optional[str], shape: Optional[Shape]
         if name not in rows:
             raise UnknownNameError(f"there is no format '{name}'; there are "
                                    f"{', '.join(rows)}")
+    bits = within("bits", bits, 0, MAX_BITS)
     taken = {o.rstrip("!") for name in names for o in rows[name].options}
     given = {"keep": keep, "shape": shape, "mesh": mesh, "axes": axes,
              "bits": bits or None}
     for option, value in given.items():
         if value is not None and option not in taken:
             raise ArgumentError(f"{' and '.join(names)}: takes no {option}=")
-    if isinstance(shape, int):
-        shape = (shape,)
+    if shape is not None:
+        shape = tuple(map(integer, shape if isinstance(shape, Iterable) else (shape,)))
     if isinstance(mesh, Mapping):
-        mesh = ",".join(f"{n}={k}" for n, k in mesh.items())
-    elif isinstance(mesh, int):
-        mesh = str(mesh)
+        mesh = ",".join(f"{n}={integer(k)}" for n, k in mesh.items())
     elif mesh is not None and not isinstance(mesh, str):
-        mesh = ",".join(map(str, mesh))
-    return (_KEEP[keep], None if shape is None else tuple(shape), mesh, axes, bits)
+        mesh = ",".join(str(integer(k)) for k in (
+            mesh if isinstance(mesh, Iterable) else (mesh,)))
+    return _KEEP[keep], shape, mesh, axes, bits
 
 
 def convert(text: Union[str, Layout], from_: str = "axe", to: str = "axe", *,
             keep: Optional[str] = None, shape: Optional[Shape] = None,
-            mesh: Optional[Mesh] = None, axes: Optional[str] = None, bits: int = 0,
+            mesh: Optional[Mesh] = None, axes: Optional[str] = None, bits: Int = 0,
             machine: Optional[str] = None) -> str:
     """A layout in another notation: the same map, or an error that says where
     there is none.  `formats` lists the notations, and which options each takes.
@@ -94,7 +97,7 @@ def convert(text: Union[str, Layout], from_: str = "axe", to: str = "axe", *,
 def read_value(text: str, format: str, machine: Optional[str], *,
                keep: Optional[str] = None, shape: Optional[Shape] = None,
                mesh: Optional[Mesh] = None, axes: Optional[str] = None,
-               bits: int = 0) -> Any:
+               bits: Int = 0) -> Any:
     """What ``Layout.read`` makes a layout of."""
     options = _options((format,), keep, shape, mesh, axes, bits)
     return _axe.convert(text, format, None, machine, *options)
@@ -137,7 +140,7 @@ class Move(NamedTuple):
         return f"<axe move: {self.kind}, {self.facts['elements']} elements>"
 
 
-def move(src: Union[str, Layout], dst: Union[str, Layout], *, bits: int = 32,
+def move(src: Union[str, Layout], dst: Union[str, Layout], *, bits: Int = 32,
          machine: str = "sm_90a", by: Optional[str] = None,
          memory: str = "shared") -> Move:
     """The cheapest program that brings a tensor's elements from where ``src`` has
@@ -162,7 +165,8 @@ def move(src: Union[str, Layout], dst: Union[str, Layout], *, bits: int = 32,
         raise ArgumentError(f"by is 'shuffles' or 'shared', not {by!r}")
     if memory not in ("shared", "global"):
         raise ArgumentError(f"memory is 'shared' or 'global', not {memory!r}")
-    found, text, both = _axe.move(str(Layout(src)), str(Layout(dst)), machine, bits,
+    found, text, both = _axe.move(str(Layout(src)), str(Layout(dst)), machine,
+                                  within("bits", bits, 1, MAX_BITS),
                                   by or "nothing", memory == "global")
     facts = json.loads(found)
     return Move(facts["move"], facts, text, both[len(text):])

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, SupportsIndex
 
 from . import _axe
 from ._errors import ArgumentError
+from ._numbers import within
 
 
 class Device(_axe.Device):
@@ -26,22 +27,24 @@ class Device(_axe.Device):
     name: str
     _was: List[Any]
 
-    def __new__(cls, name: str = "cpu", *, threads: int = 0,
+    def __new__(cls, name: str = "cpu", *, threads: SupportsIndex = 0,
                 cache: Optional[str] = None, cc: Optional[str] = None) -> "Device":
         gpu = -1
         if name.startswith("cuda"):
             number = name[5:] or "0"
-            if name[4:5] not in ("", ":") or not number.isdigit():
+            if name[4:5] not in ("", ":") or not (
+                    number.isdigit() and len(number) < 9):
                 raise ArgumentError(f"no device '{name}'; cpu, cuda and cuda:1 are")
             gpu = int(number)
         elif name != "cpu":
             raise ArgumentError(f"no device '{name}'; cpu, cuda and cuda:1 are")
-        new: Device = super().__new__(cls, threads=threads, gpu=gpu, cache=cache, cc=cc)
+        new: Device = super().__new__(
+            cls, threads=within("threads", threads, 0, 1024), gpu=gpu, cache=cache, cc=cc)
         new.name = name
         new._was = []
         return new
 
-    def __init__(self, name: str = "cpu", *, threads: int = 0,
+    def __init__(self, name: str = "cpu", *, threads: SupportsIndex = 0,
                  cache: Optional[str] = None, cc: Optional[str] = None) -> None:
         self.name = name
 

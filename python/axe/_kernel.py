@@ -7,7 +7,7 @@ import operator
 import os
 import re
 from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
-                    Tuple)
+                    Sequence, SupportsIndex, Tuple)
 
 from . import _arrays, _axe, _device, _measure
 from ._device import Device
@@ -154,7 +154,10 @@ class Kernel(_axe.Caller):
 
     Arrays are anything with the buffer protocol or DLPack (NumPy, PyTorch, JAX,
     CuPy, memoryview ...) in any order of strides; nothing is copied.  Types and
-    sizes follow from them.  Parameters of rank 0 take Python's numbers.  What is
+    sizes follow from them.  Parameters of rank 0 take numbers of Python and NumPy,
+    ``2``, ``0.5``, ``np.float64(0.5)``, which become elements of the parameter's
+    type: floats are rounded to it, integers must fit, a float is no integer.  An
+    array of rank 0 has that type already.  What is
     returned is of the framework of the first array; for a kernel that has
     ``inout`` parameters alone, those.  On GPUs a call returns before it is done,
     on the stream that the framework uses.
@@ -288,10 +291,10 @@ class Kernel(_axe.Caller):
         program = _axe.compile(self.module.name, self.module.text, self.name,
                                None, self._sets, ((name, "packed"),), (),
                                self._sizes, 0, True, STAGES.index("plan"))
-        if len(np.shape(matrix)) != 2:
-            raise ShapeError(f"{name}: a matrix has 2 dimensions, not "
-                             f"{len(np.shape(matrix))}")
-        rows, columns = np.shape(matrix)
+        dims = _arrays.look(matrix)[1]
+        if len(dims) != 2:
+            raise ShapeError(f"{name}: a matrix has 2 dimensions, not {len(dims)}")
+        rows, columns = dims
         type, shape, strides, n_bytes = program.packed(name, rows, columns)
         memory = np.empty(n_bytes + 64, "u1")
         memory = memory[-memory.ctypes.data % 64:][:n_bytes]
@@ -312,21 +315,39 @@ class Kernel(_axe.Caller):
             if p.name in named:
                 raise CallError(f"{self.name}: {p.name} is given twice")
             named[p.name] = x
-        arrays = tuple((p.name, named[p.name]) for p in self._inputs
-                       if p.name in named and not _is_number(p, _axe.look(named[p.name])))
+        looks = {n: _arrays.look(x) for n, x in named.items()}
+        arrays = self._arrays_of([(p, named[p.name], looks[p.name])
+                                  for p in self._inputs if p.name in named])
         program = kernel.compile(arrays, target=_MACHINES.get(target, target),
                                  stage=stage)
         sizes = dict(kernel._sizes)
-        looks: Dict[str, Tuple[Any, ...]] = {n: _axe.look(x)[1] for n, x in arrays}
+        by = {extent: "the value given" for extent in sizes}
         for p in self._inputs:
-            shape = looks.get(p.name, p.extent)
+            if p.name not in named:
+                continue
+            shape: Tuple[int, ...] = looks[p.name][1]
             if len(shape) != len(p.extent):
                 raise ShapeError(f"{p.name} has {len(p.extent)} dimensions, and "
                                  f"the array that is given {len(shape)}")
-            for extent, n in zip(p.extent, shape):
-                if extent in program.sizes and n != extent:
-                    sizes[extent] = n
+            for i, (extent, n) in enumerate(zip(p.extent, shape)):
+                if extent in program.sizes and sizes.setdefault(extent, n) != n:
+                    raise ShapeError(f"{extent} is {sizes[extent]} from {by[extent]} "
+                                     f"but {n} from {p.name} (dimension {i})")
+                by.setdefault(extent, f"{p.name} (dimension {i})")
         return program, tuple(sizes.items())
+
+    def _arrays_of(self, given: Sequence[Tuple[Param, Any, Any]]
+                   ) -> Tuple[Tuple[str, Any], ...]:
+        """Those of (parameter, array or number, what look says) that types follow
+        from: arrays, and NumPy's numbers where no array says what the type is."""
+        arrays = [(p, x) for p, x, look in given if not _is_number(p, look)]
+        said = {p.type for p, _ in arrays} | {n for n, _ in self._sets}
+        for p, x, look in given:
+            if (_is_number(p, look) and look[0] not in ("int", "float")
+                    and p.type in self.constants and p.type not in said):
+                import numpy as np
+                arrays.append((p, np.asarray(x)))
+        return tuple((p.name, x) for p, x in arrays)
 
     def explain(self, *args: Any, target: Optional[str] = None,
                 **keywords: Any) -> str:
@@ -364,7 +385,7 @@ class Kernel(_axe.Caller):
     # ---------------------------------------------------------------- measuring
 
     def time(self, *args: Any, out: Any = None, device: Optional[Device] = None,
-             runs: int = 0, budget: float = 0.5, **keywords: Any) -> Timing:
+             runs: SupportsIndex = 0, budget: float = 0.5, **keywords: Any) -> Timing:
         """How long the kernel takes, without Python's part of the call.
 
         Arrays, sizes and compile-time parameters are given as in a call.  Inputs
@@ -399,8 +420,9 @@ class Kernel(_axe.Caller):
         return _measure.checked(self, args, out, device, keywords)
 
     def simulate(self, *args: Any, target: Optional[str] = None, out: Any = None,
-                 policy: str = "lazy", seed: int = 1, sms: int = 0,
-                 max_steps: int = 0, check: bool = True,
+                 policy: str = "lazy", seed: SupportsIndex = 1,
+                 sms: SupportsIndex = 0, max_steps: SupportsIndex = 0,
+                 check: bool = True,
                  **keywords: Any) -> Simulation:
         """Executes the kernel as a GPU would, on this machine, thread by thread.
 
@@ -492,9 +514,8 @@ class Kernel(_axe.Caller):
         outs = self._check_count(args, out)
         params = [*self._inputs, *self._outputs[:len(outs)]]
         given = list(zip(params, (*args, *outs)))
-        looks = [_axe.look(x) for _, x in given]
-        arrays = tuple((p.name, x) for (p, x), l in zip(given, looks)
-                       if not _is_number(p, l))
+        looks = [_arrays.look(x) for _, x in given]
+        arrays = self._arrays_of([(p, x, l) for (p, x), l in zip(given, looks)])
         device = self._place_of(looks, device)
         program, loaded = self._compiled(given, looks, arrays, device)
         numbers = tuple(self._number_type(program, p, l)
@@ -540,8 +561,9 @@ class Kernel(_axe.Caller):
 
     def _compiled(self, given: Any, looks: Any, arrays: Any, device: Any) -> Any:
         """The program for types and orders, and it loaded on the device."""
+        typed = {name for name, _ in arrays}
         key: Any = (device, tuple(
-            None if _is_number(p, l) else (l[0], _arrays.order(l[1], l[2]))
+            (l[0], _arrays.order(l[1], l[2])) if p.name in typed else None
             for (p, _), l in zip(given, looks)))
         program = None
         if _measure.has_records():  # values hang on sizes; what has the same is one program
@@ -574,7 +596,7 @@ def _again(text: str, name: str, kernel: str, sets: Tuple[Tuple[str, str], ...],
 
 
 def _is_number(p: Param, look: Any) -> bool:
-    if look[0] not in ("int", "float"):
+    if look[6] is not None:
         return False
     if p.extent:
         raise ElementTypeError(

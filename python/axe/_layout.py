@@ -6,16 +6,22 @@ are exact; what does not fit 64 bits is an error, never another number.
 """
 from __future__ import annotations
 
-import operator
 from typing import (
-    Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, SupportsIndex, Tuple,
+    Union,
 )
 
 from . import _axe
-from ._errors import ArgumentError, CallError, Error, ShapeError, UnsupportedError
+from ._arrays import look
+from ._errors import (
+    ArgumentError, CallError, Error, RangeError, ShapeError, UnsupportedError,
+)
+from ._numbers import integer, within
 
-Shape = Union[int, Sequence[int]]
+Int = SupportsIndex  # an integer of Python or NumPy
+Shape = Union[Int, Sequence[Int]]
 Point = Dict[str, int]
+MAX_BITS = 1 << 16  # of an element, where a picture or a text counts in them
 
 
 class Iter(NamedTuple):
@@ -35,18 +41,10 @@ class Offset(NamedTuple):
     unit: str
 
 
-def _integer(n: Any) -> int:
-    """An integer of Python or NumPy; what would lose a part of it is refused."""
-    try:
-        return operator.index(n)
-    except TypeError:
-        raise CallError(f"an integer is wanted, not {n!r}") from None
-
-
 def _shape_text(shape: Shape) -> str:
     if not isinstance(shape, Iterable):
         shape = (shape,)
-    return "(" + ", ".join(str(_integer(n)) for n in shape) + ")"
+    return "(" + ", ".join(str(integer(n)) for n in shape) + ")"
 
 
 class Layout:
@@ -103,7 +101,7 @@ class Layout:
         return new
 
     @classmethod
-    def row_major(cls, *shape: int, machine: Optional[str] = None) -> "Layout":
+    def row_major(cls, *shape: Int, machine: Optional[str] = None) -> "Layout":
         """Row-major over memory.
 
         >>> Layout.row_major(2, 3)
@@ -130,7 +128,7 @@ class Layout:
         >>> Layout.of(memoryview(bytes(6)).cast("B", (2, 3)))
         axe.Layout('(2, 3) : (3, 1)')
         """
-        _, shape, strides, *_ = _axe.look(array)
+        _, shape, strides, *_ = look(array)
         return cls.strided(shape, strides)
 
     @classmethod
@@ -156,7 +154,7 @@ class Layout:
 
     # --------------------------------------------------------------- pictures
 
-    def draw(self, width: int = 80, bits: int = 8) -> str:
+    def draw(self, width: Int = 80, bits: Int = 8) -> str:
         """A picture as text: a cell for each index, with its coordinates on every
         axis.  A layout of two dims is drawn as they are; ``L | (8, 16)`` chooses
         rows and columns.  At most 32 rows and 64 columns are drawn.
@@ -174,15 +172,18 @@ class Layout:
         <BLANKLINE>
           m          0 .. 5
         """
+        width = min(integer(width), 1 << 20)
         if width < 1:
             raise ArgumentError(f"width={width}: letters in a line, 1 or more")
-        drawn: str = _axe.draw(self._text, self._machine, bits, min(width, 1 << 20))
+        drawn: str = _axe.draw(self._text, self._machine,
+                               within("bits", bits, 0, MAX_BITS), width)
         return drawn.rstrip("\n")
 
-    def svg(self, bits: int = 8) -> str:
+    def svg(self, bits: Int = 8) -> str:
         """A picture as SVG, with a grid for each pair of axes, too: places of no
         index are hatched, those of several framed."""
-        drawn: str = _axe.draw(self._text, self._machine, bits, 0)
+        drawn: str = _axe.draw(self._text, self._machine,
+                               within("bits", bits, 0, MAX_BITS), 0)
         return drawn
 
     def _repr_svg_(self) -> Optional[str]:
@@ -301,17 +302,17 @@ class Layout:
         """What is added to all places."""
         return [Offset(*o) for o in _axe.parts(self._text, self._machine)[2]]
 
-    def apply(self, *index: int) -> List[Point]:
+    def apply(self, *index: Int) -> List[Point]:
         """The points of an index, which is flat or has one number for each dim.
 
         >>> Layout("(2, 3) : (3, 1) + [2 : 100]").apply(1, 2)
         [{'m': 5}, {'m': 105}]
         """
-        args = ", ".join(str(_integer(i)) for i in index)
+        args = ", ".join(str(integer(i)) for i in index)
         points: List[Point] = self._ask(f"a({args})")
         return points
 
-    def __call__(self, *index: int) -> List[Point]:
+    def __call__(self, *index: Int) -> List[Point]:
         return self.apply(*index)
 
     def table(self, axis: str = "m") -> List[int]:
@@ -378,7 +379,7 @@ class Layout:
         """All of it as one dim."""
         return self._map("flat(a)")
 
-    def group(self, *shape: int) -> "Layout":
+    def group(self, *shape: Int) -> "Layout":
         """Cut into the dims of a shape; ``L | shape``.
 
         >>> Layout("(6) : (2)").group(2, 3)
@@ -386,7 +387,7 @@ class Layout:
         """
         return self._map(f"group(a, {_shape_text(shape)})")
 
-    def permute(self, *order: int) -> "Layout":
+    def permute(self, *order: Int) -> "Layout":
         """Dim k of the result is dim order[k]."""
         return self._map(f"permute(a, {_shape_text(order)})")
 
@@ -406,7 +407,7 @@ class Layout:
         """The inner of this = outer * inner; ShapeError if there is none."""
         return self._map("tile_of_outer(a, b)", b=outer)
 
-    def tile_to(self, *shape: int) -> "Layout":
+    def tile_to(self, *shape: Int) -> "Layout":
         """Repeated row-major to cover a shape."""
         return self._map(f"tile_to(a, {_shape_text(shape)})")
 
@@ -435,21 +436,21 @@ class Layout:
         """x -> self(inner(x)), the true map or an error; ``A @ B``."""
         return self._map("compose(a, b)", b=inner)
 
-    def complement(self, total: int) -> "Layout":
+    def complement(self, total: Int) -> "Layout":
         """What fills the gaps up to ``total``."""
-        return self._map(f"complement(a, {_integer(total)})")
+        return self._map(f"complement(a, {integer(total)})")
 
     def storage(self) -> "Layout":
         """Without axes of threads and devices."""
         return self._map("storage(a)")
 
-    def pack(self, n: int) -> "Layout":
+    def pack(self, n: Int) -> "Layout":
         """n elements become one."""
-        return self._map(f"pack(a, {_integer(n)})")
+        return self._map(f"pack(a, {integer(n)})")
 
-    def unpack(self, n: int) -> "Layout":
+    def unpack(self, n: Int) -> "Layout":
         """One element becomes n."""
-        return self._map(f"unpack(a, {_integer(n)})")
+        return self._map(f"unpack(a, {integer(n)})")
 
     def fuse(self, axis: str) -> "Layout":
         """The parts of a whole axis become it: 32 warp + lane -> thread."""
@@ -459,9 +460,9 @@ class Layout:
         """A whole axis becomes its parts."""
         return self._map(f"split(a, {axis})")
 
-    def swizzle(self, row_bytes: int) -> "Layout":
+    def swizzle(self, row_bytes: Int) -> "Layout":
         """The hardware's 32-, 64- or 128-byte swizzle behind this."""
-        return self._map(f"swizzle({_integer(row_bytes)}) o a")
+        return self._map(f"swizzle({integer(row_bytes)}) o a")
 
     # -------------------------------------------------------------- operators
 
@@ -492,11 +493,11 @@ class Layout:
             if isinstance(part, slice):
                 if part.step not in (None, 1):
                     raise UnsupportedError("regions have no step")
-                b = 0 if part.start is None else _integer(part.start)
-                e = extent if part.stop is None else _integer(part.stop)
+                b = 0 if part.start is None else integer(part.start)
+                e = extent if part.stop is None else integer(part.stop)
                 b, e = (b + extent if b < 0 else b), (e + extent if e < 0 else e)
             else:
-                b = _integer(part)
+                b = integer(part)
                 b = b + extent if b < 0 else b
                 e = b + 1
             begin.append(b)
@@ -509,6 +510,16 @@ class Layout:
 
     def __len__(self) -> int:
         return self._size
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """NumPy has layouts as objects, ``np.array([L])``, and not what they map."""
+        import numpy as np
+        if dtype is not None and np.dtype(dtype) != object:
+            raise CallError(f"a layout is no array of {np.dtype(dtype)}; table() has "
+                            "its places as a list")
+        made = np.empty((), object)
+        made[()] = self
+        return made
 
 
 def widths(a: Layout, b: Layout) -> Tuple[List[int], List[int]]:
@@ -546,7 +557,9 @@ def evaluate(text: str, names: Optional[Dict[str, Any]] = None,
             machine = machine or value._machine
             value = value._text
         elif not isinstance(value, str):
-            value = _integer(value)
+            value = integer(value)
+            if not -1 << 63 <= value < 1 << 63:
+                raise RangeError(f"{name} is {value}, which does not fit 64 bits")
         plain[name] = value
     if not isinstance(text, str):
         raise CallError(f"an expression is a text, not {type(text).__name__}")

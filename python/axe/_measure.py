@@ -10,10 +10,11 @@ import os
 import sys
 import time
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple,
-                    Optional, Tuple)
+                    Optional, SupportsIndex, Tuple)
 
 from . import _arrays, _axe, _device
 from ._errors import ArgumentError, CallError
+from ._numbers import within
 
 if TYPE_CHECKING:
     from ._kernel import Kernel
@@ -279,9 +280,8 @@ def launch(kernel: "Kernel", args: Tuple[Any, ...], out: Any,
         raise CallError(f"{kernel.name} has {len(kernel._outputs)} outputs, out= "
                         f"gives {len(outs)}")
     named.update((p.name, x) for p, x in zip(kernel._outputs, outs))
-    looks = {n: _axe.look(x) for n, x in named.items()}
-    known = tuple((n, x) for n, x in named.items()
-                  if looks[n][0] not in ("int", "float"))
+    known = kernel._arrays_of([(kernel.params[kernel._number[n]], x, _arrays.look(x))
+                               for n, x in named.items()])
     program = kernel.compile(known, device=device, target=target, stage=stage)
     return Launch(kernel, program,
                   _complete(kernel, program, named, known, seed), kernel._sizes)
@@ -315,7 +315,7 @@ def on_device(kernel: "Kernel", args: Tuple[Any, ...], out: Any,
     """The device of arrays, or the one that is given or in use."""
     given = kernel._device_in_use() if device is None else _device.checked(device)
     outs = out if isinstance(out, tuple) else () if out is None else (out,)
-    return kernel._place_of([_axe.look(x) for x in (*args, *outs)], given)
+    return kernel._place_of([_arrays.look(x) for x in (*args, *outs)], given)
 
 
 def device_text(device: Any) -> str:
@@ -329,8 +329,9 @@ def device_text(device: Any) -> str:
 
 
 def timed(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
-          runs: int, budget: float, keywords: Dict[str, Any]) -> Timing:
+          runs: SupportsIndex, budget: float, keywords: Dict[str, Any]) -> Timing:
     device = on_device(kernel, args, out, device)
+    runs = within("runs", runs, 0, 1000)
     l = launch(kernel, args, out, keywords, device=device)
     seconds = _axe.Exec(l.program, device).time(l.arrays, l.sizes, runs, budget)
     flops, n_bytes = l.program.work(l.arrays, l.sizes)
@@ -340,7 +341,7 @@ def timed(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
 def checked(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
             keywords: Dict[str, Any]) -> Check:
     device = on_device(kernel, args, out, device)
-    if device.threads == 0 and any(_axe.look(x)[3] != 1 for x in args):
+    if device.threads == 0 and any(_arrays.look(x)[3] != 1 for x in args):
         raise ArgumentError(f"{kernel.name}: the reference runs on the host; give "
                             f"arrays there, and device={device!r}")
     l = launch(kernel, args, out, keywords, device=device)
@@ -366,13 +367,15 @@ def _index(shape: Tuple[int, ...], number: int) -> Optional[Tuple[int, ...]]:
 
 
 def simulated(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],
-              out: Any, policy: str, seed: int, sms: int, max_steps: int,
+              out: Any, policy: str, seed: SupportsIndex,
+              sms: SupportsIndex, max_steps: SupportsIndex,
               check: bool, keywords: Dict[str, Any]) -> Simulation:
     if policy not in POLICIES:
         raise ArgumentError(f"policy is {', '.join(map(repr, POLICIES[:-1]))} or "
                             f"{POLICIES[-1]!r}, not {policy!r}")
-    if sms < 0 or max_steps < 0:
-        raise ArgumentError(f"sms={sms}, max_steps={max_steps}: 0 or more")
+    sms = within("sms", sms, 0, (1 << 31) - 1)
+    max_steps = within("max_steps", max_steps, 0, (1 << 63) - 1)
+    seed = within("seed", seed, 0, (1 << 64) - 1)
     l = launch(kernel, args, out, keywords, target=target, stage="lower",
                seed=seed)
     text, report = l.program.simulate(l.arrays, l.sizes, POLICIES.index(policy),

@@ -70,7 +70,7 @@ enum { AXEPY_RANK = 16, AXEPY_ARRAYS = 32 };
 
 /* How an array was had, and so how it is given back. */
 typedef enum axepy_by {
-    AXEPY_NUMBER, /* a Python int, float or bool */
+    AXEPY_NUMBER, /* an int, float or bool of Python or NumPy */
     AXEPY_BUFFER,
     AXEPY_DLPACK,
     AXEPY_VERSIONED, /* DLPack since 1.0 */
@@ -81,7 +81,7 @@ typedef struct axepy_view {
     PyObject    *owner; /* a new reference, or NULL */
     axepy_buffer buffer;
     void        *managed;
-    const char  *type;                 /* "f32"; of a number "int" or "float" */
+    const char  *type; /* "f32"; of a number of Python's "int" or "float" */
     int          rank, device, number; /* where, by DLPack's numbers */
     bool         readonly;
     int64_t      shape[AXEPY_RANK], stride[AXEPY_RANK];
@@ -109,6 +109,12 @@ PyObject *axepy_look(PyObject *module, PyObject *x);
  * type, or None */
 PyObject *axepy_set_exporter(PyObject *module, PyObject *args);
 
+/* A number of Python's as a view; -1: raised. */
+int axepy_number_get(PyObject *x, axepy_view *out);
+/* The view of x, a buffer without dimensions, becomes a number if it is one of
+ * NumPy's, such as np.float64(2), that fits 64 bits.  -1: raised, and dropped
+ */
+int axepy_scalar_get(PyObject *x, axepy_view *v);
 /* Write a number as an element of that type to `to`, 8 bytes; -1: raised. */
 int axepy_number(const axepy_view *v, const char *type, void *to);
 

@@ -6,7 +6,7 @@
  *
  * param   number of the parameter of each view: arguments, arrays given as
  *         out=, arrays that alloc makes
- * number  for each argument the type that a Python number becomes, else None
+ * number  for each argument the type that a number becomes, else None
  * alloc   callables that make the arrays that are not given
  * wrap    what turns a made array into the result, or None
  * result  numbers of the views that are returned

@@ -100,7 +100,55 @@ def test_numbers():
     with pytest.raises(axe.ElementTypeError, match="X has 1 dimensions; a number"):
         scale(1.0, 1.0, 1)
     with pytest.raises(axe.ElementTypeError, match="f64 from a"):
-        scale(x, np.float64(2), 1)
+        scale(x, np.array(2.0), 1)
+
+
+@pytest.mark.parametrize("a", [
+    np.float64(0.1), np.float32(0.1), np.float16(0.1), np.int64(3), np.uint8(3),
+    np.bool_(True)])
+@pytest.mark.parametrize("type", ["f8", "f4", "f2", "i8", "i2"])
+def test_numbers_of_numpy(a, type):
+    """They are numbers as Python's: rounded, and whole ones must fit."""
+    x = np.ones(3, type)
+    if x.dtype.kind == "i" and isinstance(a, np.floating):
+        with pytest.raises(axe.ElementTypeError, match="is no i.*; give an integer"):
+            scale(x, a, 0)
+    else:
+        for n in (np.int64(0), np.uint64(0), np.int8(0), np.False_):
+            y = scale(x, a, n)
+            assert y.dtype == x.dtype and y[0] == np.asarray(a).astype(type)
+    with pytest.raises(axe.RangeError, match="does not fit i32"):
+        scale(x, 1, np.int64(1 << 31))
+    with pytest.raises(axe.ElementTypeError, match="f64 is no i32; give an integer"):
+        scale(x, 1, np.float64(1))
+
+
+def test_numbers_of_numpy_say_types():
+    """Where no array does; what was called before does not matter."""
+    k = axe.kernel("kernel fill<type T = f32>(in T a, out T Y[M]) "
+                   "{ index m; cta (i : 1) Y[m] = a; }").fill.with_(M=2)
+    for a, type in ((np.float64(2), "f8"), (2.0, "f4"), (np.float16(2), "f2"), (2, "f4"),
+                    (np.int8(2), "i1"), (np.array(2.0), "f8"), (2.5, "f4")):
+        assert k(a).dtype == type and (k(a) == a).all()
+        assert k.with_(T="f16")(float(a)).dtype == "f2"
+    assert k.with_(T="f16")(np.float64(2)).dtype == "f2"
+    assert (scale.time(np.ones(3, "f4"), np.float64(2), np.int64(1), runs=1).median > 0
+            and scale.check(np.ones(3, "f4"), np.float64(2), np.int64(1)))
+    big = np.uint64((1 << 64) - 1)
+    assert k.with_(T="u64")(big)[0] == big
+    with pytest.raises(axe.RangeError, match="64 bits"):
+        k((1 << 64) - 1)
+
+
+def test_masked_arrays_are_refused():
+    x = np.ma.array(np.ones((2, 2), "f4"), mask=[[0, 1], [0, 0]])
+    for call in (twice, twice.time, twice.check, twice.explain, axe.Layout.of,
+                 lambda x: twice(X=x), lambda x: twice(x.data, out=x),
+                 lambda x: axe.ops.linear.with_(T="f32").pack("W", x)):
+        for _ in range(2):
+            with pytest.raises(axe.ArgumentError, match=r"mask would not .* x.filled"):
+                call(x)
+    np.testing.assert_array_equal(twice(x.filled(0)), [[2, 0], [2, 2]])
 
 
 def test_numbers_that_sizes_follow_from():
@@ -397,6 +445,15 @@ def test_looking():
         k.explain(np.ones(3, "f4"))
     with pytest.raises(axe.CallError, match="takes 1 arrays, 2 are given"):
         k.explain(x, x)
+    for look in (k.explain, lambda *a, **n: k.source(None, *a, **n)):
+        with pytest.raises(axe.ShapeError, match=r"M is 6 from the value given but 24 "
+                                                 r"from X .dimension 0"):
+            look(x, M=6)
+    assert "M = 24" in k.explain(x, M=24)
+    a, b = np.ones((3, 4), "f4"), np.ones((5, 6), "f4")
+    with pytest.raises(axe.ShapeError, match=r"K is 4 from A .dimension 1. but 6 from B "
+                                             r".dimension 1"):
+        axe.ops.gemm.explain(a, b)
     with pytest.raises(axe.Error, match="no machine 'sm_12'"):
         k.source("sm_12")
 
@@ -424,6 +481,23 @@ def test_integers_of_numpy_and_files_that_are_no_text(tmp_path):
         axe.load(path)
     with pytest.raises(axe.ArgumentError, match="sms=-3"):
         axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", sms=-3)
+
+
+@pytest.mark.parametrize("call", [
+    lambda n: axe.ops.row_sum.time(M=4, N=64, runs=n),
+    lambda n: axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", seed=n),
+    lambda n: axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", sms=n),
+    lambda n: axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", max_steps=n),
+    lambda n: axe.Device(threads=n), lambda n: axe.Device(f"cuda:{n}"),
+    lambda n: axe.Layout("(2) : (1)").draw(bits=n),
+    lambda n: axe.Layout("(2) : (1)").svg(bits=n),
+    lambda n: axe.move("(2) : (1@lane)", "(2) : (1@lane)", bits=n),
+    lambda n: axe.convert("(2) : (1)", to="numpy", bits=n),
+    lambda n: axe.evaluate("n + 1", {"n": n}), lambda n: axe.ops.row_sum.time(M=n, N=4),
+    lambda n: axe.Layout.row_major(n), lambda n: axe.Layout("(2) : (1)")(n)])
+def test_numbers_that_are_too_large(call):
+    with pytest.raises(axe.Error, match=str(1 << 70) + "|64 bits|leaves int64"):
+        call(1 << 70)
 
 
 TWO = """kernel two(in f32 X[M], out f32 Y[M], out i32 Z[M]) {

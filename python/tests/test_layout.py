@@ -270,6 +270,20 @@ def test_integers_are_not_rounded():
 
 
 def test_no_container():
-    for walk in (lambda a: list(a), lambda a: 3 in a, lambda a: np.asarray(a)):
+    for walk in (lambda a: list(a), lambda a: 3 in a, lambda a: np.asarray(a, "i8")):
         with pytest.raises(TypeError):
             walk(Layout("(4) : (2)"))
+
+
+def test_in_arrays_of_objects():
+    """NumPy walked through a layout as through a sequence, and failed."""
+    a, b = axe.Layout("(2, 3) : (3, 1)"), axe.Layout("(8) : (1)")
+    x = np.array([[a, b]])
+    assert x.shape == (1, 2) and x.dtype == object and x[0, 0] is a and x[0, 1] is b
+    assert np.asarray(a).shape == () and np.asarray(a)[()] is a
+    x[0, 1] = a
+    assert (x == np.array([a, a])).all()
+    for copy in (np.array(a, dtype=object), np.array([a], object)[0]):
+        assert copy == a
+    with pytest.raises(TypeError, match="no array of float64; table"):
+        np.array(a, dtype="f8")

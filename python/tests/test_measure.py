@@ -56,7 +56,7 @@ def test_a_budget_and_runs():
     assert len(m.times.time(M=8, budget=0).seconds) == 5
     for wrong in ({"runs": -1}, {"runs": 1001}, {"budget": -1.0},
                   {"budget": float("nan")}):
-        with pytest.raises(axe.ArgumentError, match="runs are 1 to 1000"):
+        with pytest.raises(axe.ArgumentError, match="0 to 1000|a budget is in"):
             m.times.time(M=8, **wrong)
 
 

@@ -32,6 +32,18 @@ facts: Dict[str, object] = axe.move(tile, tile).facts
 with axe.Device(threads=1) as device:
     threads: int = device.threads
 module: axe.Module = axe.load("a.axe")
+class Four:
+    def __index__(self) -> int:
+        return 4
+four = Four()  # as NumPy's integers are
+same: axe.Layout = axe.Layout.row_major(four, 2).group(four, 2).tile_to(four, four)
+same = axe.Layout.strided((four, 2), (2, four)).permute(four, 0) | four
+same = tile.slice(four, (four, 4)).complement(four).pack(four).swizzle(four)
+text = same.draw(width=four, bits=four) + axe.convert("a", shape=(four,), mesh={"x": four})
+points = same.apply(four) + same(four, 1) + axe.evaluate("x", {"n": four})
+median = kernel.time(M=four, runs=four).median + axe.Device(threads=four).threads
+same = axe.Layout(axe.move(same, same, bits=four).text)
+ok: bool = kernel.simulate(M=four, seed=four, sms=four, max_steps=four).ok
 """
 # Each line is an error.
 WRONG = """
