@@ -1,10 +1,12 @@
 /* kernel.c - options and files of the verbs that take a kernel. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "axe/opencl.h"
 #include "kernel.h"
+#include "lang/lang.h"
 #include "machine/machine.h"
 #include "run/file.h"
 
@@ -83,19 +85,46 @@ axe_kernel_strict(axe_ctx *cx, const axe_kernel_args *a)
                     n == 1 ? "it an error" : "them errors");
 }
 
+/* The machine that the caller names, or else the kernel, or else this CPU; NULL
+ * where something is wrong with the text, which is said when it is compiled. */
+static axe_status
+find_machine(axe_ctx *cx, const axe_kernel_args *a, const axe_machine **out)
+{
+    axe_mark          m = axe_ctx_mark(cx);
+    const axe_module *module;
+    axe_kernel_sig    sig = {0};
+    int32_t           source;
+
+    if (a->machine)
+        return axe_machine_find(cx, a->machine, out);
+    if (axe_kernel_source(cx, a->file, &source) != AXE_OK ||
+        axe_module_parse(cx, source, &module) != AXE_OK ||
+        axe_module_sig(cx, module, a->kernel, &sig) != AXE_OK ||
+        axe_machine_find(cx, sig.target ? sig.target : "cpu", out) != AXE_OK)
+        *out = NULL;
+    axe_ctx_release(cx, m);
+    return AXE_OK;
+}
+
 axe_status
 axe_kernel_device(axe_ctx *cx, axe_kernel_args *a, bool always)
 {
     const axe_machine *mc;
 
-    if (!a->machine || !(a->has_device || always))
+    if (!a->has_device && !always)
         return AXE_OK;
-    AXE_TRY(axe_machine_find(cx, a->machine, &mc));
-    return mc->language == AXE_LANGUAGE_opencl
-               ? axe_opencl_choose(cx, a->machine,
-                                   a->has_device ? (int)a->device : -1,
-                                   &a->opencl)
-               : AXE_OK;
+    AXE_TRY(find_machine(cx, a, &mc));
+    if (mc && mc->language == AXE_LANGUAGE_opencl)
+        return axe_opencl_choose(
+            cx, mc->name, a->has_device ? (int)a->device : -1, &a->opencl);
+    if (!a->has_device || !mc)
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+             "--device %" PRId64 " is a device of OpenCL, and the kernel is "
+             "for %s",
+             a->device, mc->name);
+    axe_help(cx, "--target opencl, or opencl-sg16, is for devices of OpenCL");
+    return AXE_EARG;
 }
 
 axe_compile_spec

@@ -56,17 +56,19 @@ enum {
     "--set T=bf16\n"                                                           \
     "      --order A=C|F|packed|strided  how parameter A lies in memory\n"     \
     "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"    \
-    "      --device N          for device N of `axe devices`: of OpenCL what " \
-    "it has\n"                                                                 \
-    "                          beyond what all have\n"                         \
+    "      --device N          of OpenCL: for device N of `axe devices`, "     \
+    "with "                                                                    \
+    "all\n"                                                                    \
+    "                          that it has beyond what all have\n"             \
     "      --werror            warnings are errors\n"
 
 /* Read the file as a source of cx. */
 AXE_CHECK axe_status axe_kernel_source(axe_ctx *cx, const char *file,
                                        int32_t *source);
-/* The OpenCL device, where the machine given is one of OpenCL's: the one that
- * --device names; with `always` the first that will do, where none is named.
- * Errors  as axe_opencl_choose */
+/* The OpenCL device, where the machine, given or the kernel's own, is one of
+ * OpenCL's: the one that --device names; with `always` the first that will do,
+ * where none is named.
+ * Errors  as axe_opencl_choose; EARG: --device of another machine */
 AXE_CHECK axe_status axe_kernel_device(axe_ctx *cx, axe_kernel_args *a,
                                        bool always);
 /* The options as the library takes them; valid as long as `a`. */

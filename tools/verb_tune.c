@@ -323,6 +323,19 @@ search_gpu(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r,
 }
 
 static axe_status
+refuse_opencl(axe_ctx *cx, const char *machine)
+{
+    axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+             "`axe tune` measures on this CPU and on NVIDIA's GPUs, not on "
+             "devices of OpenCL");
+    axe_help(cx,
+             "time values one by one: `axe run --target %s --set NAME=VALUE "
+             "--time`",
+             machine);
+    return AXE_EUNSUPPORTED;
+}
+
+static axe_status
 tune(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
     axe_compile_spec spec;
@@ -339,6 +352,8 @@ tune(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     AXE_TRY(axe_compile_for(cx, source, &spec, axe_run_arrays(r, array), array,
                             AXE_STAGE_PLAN, &r->program));
     gpu = axe_program_on_gpu(r->program);
+    if (axe_program_on_opencl(r->program))
+        return refuse_opencl(cx, axe_program_machine(r->program));
     AXE_TRY(gpu ? search_gpu(cx, a, source, r, &result)
                 : search(cx, a, source, r, &result));
     if (a->json)
@@ -360,7 +375,9 @@ axe_verb_tune(int argc, char **argv)
     sigaction(SIGINT, &act, NULL);
     if (code == AXE_EXIT_OK && a.help)
         fputs(help, stdout);
-    else if (code == AXE_EXIT_OK && tune(cx, &a, &r) != AXE_OK)
+    else if (code == AXE_EXIT_OK &&
+             (axe_kernel_device(cx, &a.kernel, false) != AXE_OK ||
+              tune(cx, &a, &r) != AXE_OK))
         code = AXE_EXIT_FAIL;
     axe_run_close(&r);
     return axe_kernel_end(cx, code);

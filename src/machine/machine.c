@@ -290,6 +290,9 @@ axe_compute_type(axe_ctx *cx, const axe_machine *mc, axe_span at, axe_type t,
                      "its feature `%s`"
                    : "%s has no registers for elements of type %s",
              mc->name, axe_type_table[t].name, lacks);
+    if (lacks && mc->language == AXE_LANGUAGE_opencl)
+        axe_help(cx, "of the devices some have it (`axe devices`): a plan for "
+                     "device N (`--device N`) has what it has");
     axe_help(cx, "it has them for %s", b.text ? b.text : "nothing");
     return AXE_EUNSUPPORTED;
 }

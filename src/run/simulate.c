@@ -21,12 +21,15 @@ axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
     const axe_target *target =
         p->lowered ? axe_target_of(p->plan->machine) : NULL;
 
-    if (!target || !target->simulate)
-        return axe_fail(
-            cx, k->at, AXE_EUNSUPPORTED,
-            "kernel %s is not compiled for a GPU, which is what the "
-            "simulator runs",
-            k->name);
+    if (!target || !target->simulate) {
+        axe_fail(cx, k->at, AXE_EUNSUPPORTED,
+                 "kernel %s is not compiled for a GPU, which is what the "
+                 "simulator runs",
+                 k->name);
+        axe_help(cx, "name one as its machine, sm_90a or opencl-sg16; on this "
+                     "CPU `axe run` runs it");
+        return AXE_EUNSUPPORTED;
+    }
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &b));
     AXE_TRY(axe_bound_check_reach(cx, p, &b));
     for (int i = 0; i < k->n_param; i++)

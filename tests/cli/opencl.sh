@@ -48,6 +48,13 @@ END
 fault "" "-t opencl-sg16 M=4 N=8 --device 0" <<'END'
 error: Fake.device of Fake platform has no subgroups: groups of lanes
 END
+fault "" "M=4 N=8 --device 0 -t cpu-avx2" <<'END'
+error: --device 0 is a device of OpenCL, and the kernel is for cpu-avx2
+  help: --target opencl, or opencl-sg16, is for devices of OpenCL
+END
+fault "" "M=4 N=8 --device 0" <<'END'
+  help: --target opencl, or opencl-sg16, is for devices of OpenCL
+END
 line=$("$AXE" compile "$SRC/kernels/elementwise.axe" add -t opencl |
     grep -n 'r_Z_v.*r_X_v.*+ r_Y_v' | cut -d : -f 1)
 fault "FAKE_FAIL=BuildProgram:-11 FAKE_SAYS=1:$line:5:error:no" "$small" <<END
@@ -82,6 +89,25 @@ fault FAKE_FAIL=CreateBuffer:-4 "$small" <<'END'
 error: allocating 128 bytes: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)
   help: free device memory, or use smaller arrays
 END
+
+# The device is asked for before a plan is made where the kernel names the machine.
+{
+    echo 'kernel own(in f64 X[M], out f64 Y[M]) target opencl { index m;'
+    echo 'cta (i : M by 64) Y[i*64 + m] = X[i*64 + m] * 2; }'
+} >own.axe
+AXE_OPENCL=$fake "$AXE" run own.axe --random M=5 --device 4 2>&1 |
+    grep -qxF 'error: there is no OpenCL device 4: the platforms have 1' ||
+    fail "--device of a kernel's own target"
+"$AXE" sim own.axe --random M=5 2>&1 |
+    grep -qF "(\`axe devices\`): a plan for device N (\`--device N\`)" ||
+    fail "f64 of no device"
+"$AXE" sim "$SRC/kernels/gemv.axe" gemv -t cpu --random M=5 K=3 2>&1 |
+    grep -qxF "  help: name one as its machine, sm_90a or opencl-sg16; on this CPU \`axe run\` runs it" ||
+    fail "axe sim of a CPU"
+"$AXE" tune "$SRC/kernels/softmax.axe" -t opencl --random M=4 N=9 >out 2>&1 &&
+    fail "axe tune: exit status"
+grep -qxF "  help: time values one by one: \`axe run --target opencl --set NAME=VALUE --time\`" out ||
+    fail "axe tune"
 
 # shellcheck source=tests/opencl.sh
 . "$SRC/tests/opencl.sh"
