@@ -14,6 +14,8 @@ from . import _axe
 from ._errors import ArgumentError, ElementTypeError
 
 Alloc = Callable[[], Any]
+Stream = Callable[[Tuple[Any, ...], Any], int]  # of the arguments and out=
+ON_GPUS = ("torch", "cupy")  # who makes arrays there, and says on which stream
 
 # Element types of axe by their names in NumPy, ml_dtypes and PyTorch.
 _NUMPY: Dict[str, str] = {
@@ -50,13 +52,14 @@ _exported: List[str] = []
 
 
 def _torch_capsule() -> Callable[[Any], Any]:
-    """``Tensor.__dlpack__`` for tensors that it needs not ask much of: on the host,
-    strided, without gradients.  Its questions cost ten times the capsule."""
+    """``Tensor.__dlpack__`` for tensors that it needs not ask much of: strided,
+    without gradients.  Its questions cost ten times the capsule.  It waits for no
+    stream, as those of a GPU are used on PyTorch's."""
     torch = sys.modules["torch"]
     capsule, strided = torch.utils.dlpack.to_dlpack, torch.strided
 
     def of(x: Any) -> Any:
-        if (x.is_cpu and not x.requires_grad and x.layout is strided
+        if ((x.is_cpu or x.is_cuda) and not x.requires_grad and x.layout is strided
                 and not x.is_conj() and not x.is_neg()):
             return capsule(x)
         return None
@@ -84,6 +87,13 @@ def framework(x: Any) -> str:
         _axe.set_exporter(sys.modules["torch"].Tensor, _torch_capsule())
     return {"torch": "torch", "jax": "jax", "jaxlib": "jax",
             "cupy": "cupy"}.get(name, "numpy")
+
+
+def maker_of(arrays: Sequence[Any], on_gpu: bool) -> Tuple[str, Any]:
+    """The framework that makes the results of a call on these, and what they are
+    like: of the first array, on a GPU of the first whose framework can."""
+    found = [(framework(x), x) for x in arrays] or [("numpy", None)]
+    return next((f for f in found if not on_gpu or f[0] in ON_GPUS), found[0])
 
 
 def maker(who: str, like: Any, type: str, shape: Tuple[int, ...]) -> Alloc:
@@ -149,15 +159,30 @@ def wrapper(who: str) -> Optional[Callable[[Any], Any]]:
     return functools.partial(sys.modules["jax"].numpy.asarray)
 
 
-def stream_of(who: str, number: int) -> Optional[Callable[[], int]]:
-    """Says on which stream of a GPU the framework works now."""
+def stream_of(who: str, number: int, given: Sequence[Any]) -> Optional[Stream]:
+    """Says on which stream of a GPU the framework works now; arrays of others come
+    to it behind what was started on theirs.  None: the default stream."""
     if who == "torch":
         torch = sys.modules["torch"]
-        return lambda: torch.cuda.current_stream(number).cuda_stream
-    if who == "cupy":
+        now: Callable[[], int] = lambda: torch.cuda.current_stream(number).cuda_stream
+    elif who == "cupy":
         cupy = sys.modules["cupy"]
-        return lambda: cupy.cuda.get_current_stream().ptr
-    return None
+        now = lambda: cupy.cuda.get_current_stream().ptr
+    else:
+        return None
+    others = [i for i, x in enumerate(given)
+              if framework(x) != who and hasattr(x, "__dlpack__")]
+    if not others:
+        return lambda args, out: now()
+
+    def behind(args: Tuple[Any, ...], out: Any) -> int:
+        stream = now()
+        all = (*args, *(out if isinstance(out, tuple) else (out,)))
+        for i in others:
+            all[i].__dlpack__(stream=stream or 1)  # 1: DLPack's name of the default
+        return stream
+
+    return behind
 
 
 def order(shape: Sequence[int], strides: Sequence[int]) -> str:

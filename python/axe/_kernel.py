@@ -517,27 +517,36 @@ class Kernel(_axe.Caller):
         looks = [_arrays.look(x) for _, x in given]
         arrays = self._arrays_of([(p, x, l) for (p, x), l in zip(given, looks)])
         device = self._place_of(looks, device)
+        self._check_places([p.name for p, _ in given], looks, device)
         program, loaded = self._compiled(given, looks, arrays, device)
         numbers = tuple(self._number_type(program, p, l)
                         for (p, _), l in zip(given, looks))
-        likes = [x for _, x in arrays]
-        who = _arrays.framework(likes[0]) if likes else "numpy"
+        who, like = _arrays.maker_of([x for _, x in arrays], device.threads == 0)
         alloc: List[Any] = []
         if len(outs) < len(self._outputs):
             shapes = program.shapes(arrays, self._sizes)
             for p in self._outputs:
                 params.append(p)
                 i = self._number[p.name]
-                alloc.append(_arrays.maker(who, likes[0] if likes else None,
-                                           program.params[i][2], shapes[i]))
+                if device.threads == 0 and who not in _arrays.ON_GPUS:
+                    raise UnsupportedError(
+                        f"{self.name}: no arrays of {type(like)} on a GPU can be made "
+                        f"for {p.name}; give out=")
+                alloc.append(_arrays.maker(who, like, program.params[i][2], shapes[i]))
         result = [i for i, p in enumerate(params) if p.access == "out"]
         if not result:
             result = [i for i, p in enumerate(params) if p.access == "inout"]
-        on_gpu = device.threads == 0
-        stream = looks and on_gpu and _arrays.stream_of(who, _gpu_number(looks))
+        stream = (_arrays.stream_of(who, _gpu_number(looks), (*args, *outs))
+                  if device.threads == 0 else None)
         return (loaded, tuple(self._number[p.name] for p in params), numbers,
-                self._sizes, tuple(alloc), _arrays.wrapper(who), tuple(result),
-                stream or None)
+                self._sizes, tuple(alloc), _arrays.wrapper(who), tuple(result), stream)
+
+    def _check_places(self, names: List[str], looks: List[Any], device: Any) -> None:
+        """A GPU sees nothing of the host's memory; numbers are handed over."""
+        for name, look in zip(names, looks):
+            if device.threads == 0 and look[1] and look[3] == CPU:
+                raise ArgumentError(f"{self.name}: {name} is in the host's memory, and "
+                                    f"{device!r} a GPU; give arrays there")
 
     def _place_of(self, looks: List[Any], device: Any) -> Any:
         """Where the arrays are, which is where it runs."""

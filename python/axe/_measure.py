@@ -291,8 +291,7 @@ def _complete(kernel: "Kernel", program: Any, named: Dict[str, Any],
               known: Arrays, seed: int) -> Arrays:
     """All parameters' arrays, in order."""
     shapes = program.shapes(tuple(named.items()), kernel._sizes)
-    like = known[0][1] if known else None
-    who = _arrays.framework(like) if known else "numpy"
+    who, like = _arrays.maker_of([x for _, x in known], False)
     arrays: List[Tuple[str, Any]] = []
     for i, p in enumerate(kernel.params):
         type, x = program.params[i][2], named.get(p.name)
@@ -333,6 +332,8 @@ def timed(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
     device = on_device(kernel, args, out, device)
     runs = within("runs", runs, 0, 1000)
     l = launch(kernel, args, out, keywords, device=device)
+    kernel._check_places([n for n, _ in l.arrays],
+                         [_arrays.look(x) for _, x in l.arrays], device)
     seconds = _axe.Exec(l.program, device).time(l.arrays, l.sizes, runs, budget)
     flops, n_bytes = l.program.work(l.arrays, l.sizes)
     return Timing(tuple(sorted(seconds)), flops, n_bytes, device_text(device))

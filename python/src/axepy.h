@@ -93,9 +93,9 @@ typedef struct axepy_view {
 } axepy_view;
 
 /* Look at an array or number; nothing is copied.  -1: raised.
- * stream  on which a GPU's array will be used, as DLPack numbers them; NULL:
- *         the exporter's default */
-int  axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out);
+ * One of a GPU is to be used on the stream that its framework is on, or on the
+ * default one where that is not known (python/axe/_arrays.py). */
+int  axepy_view_get(PyObject *x, axepy_view *out);
 void axepy_view_drop(axepy_view *v);
 /* After a failure: where it is an array of steps backwards or at no multiple of
  * its elements, what copy of it would do. */

@@ -50,7 +50,7 @@ add_view(request *r, PyObject *x)
         axepy_fail(AXE_EARG, "there are at most %d arrays", AXEPY_ARRAYS);
         return -1;
     }
-    if (axepy_view_get(x, NULL, &r->view[r->n_view]) < 0)
+    if (axepy_view_get(x, &r->view[r->n_view]) < 0)
         return -1;
     put_view(r, &r->view[r->n_view++], x);
     return 0;
@@ -99,7 +99,7 @@ make_arrays(const entry *e, request *r)
             axepy_fail(AXE_EARG, "there are at most %d arrays", AXEPY_ARRAYS);
             return -1;
         }
-        if (axepy_view_get(x, NULL, &r->view[r->n_view]) < 0)
+        if (axepy_view_get(x, &r->view[r->n_view]) < 0)
             return -1;
         r->n_view++;
     }
@@ -190,16 +190,18 @@ run_gpu(const entry *e, const request *r, void *stream)
                           stream);
 }
 
-/* The stream that the arrays' framework uses now; false: raised. */
+/* The stream that the arrays' framework uses now, behind what others have
+ * started; false: raised. */
 static bool
-stream_of(const entry *e, void **out)
+stream_of(const entry *e, const request *r, void **out)
 {
     PyObject *x;
 
     *out = NULL;
     if (e->stream == Py_None)
         return true;
-    x = PyObject_CallObject(e->stream, NULL);
+    x = PyObject_CallFunctionObjArgs(e->stream, r->args,
+                                     r->out ? r->out : Py_None, NULL);
     if (x)
         *out = PyLong_AsVoidPtr(x);
     Py_XDECREF(x);
@@ -215,7 +217,7 @@ run(entry *e, request *r)
     axe_status     st;
     axe_mark       m;
 
-    if (!stream_of(e, &stream) || axepy_acquire(&d->lock) < 0)
+    if (!stream_of(e, r, &stream) || axepy_acquire(&d->lock) < 0)
         return -1;
     if (axepy_acquire(&p->lock) < 0) {
         axepy_release(&d->lock);

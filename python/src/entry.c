@@ -10,7 +10,8 @@
  * alloc   callables that make the arrays that are not given
  * wrap    what turns a made array into the result, or None
  * result  numbers of the views that are returned
- * stream  of a GPU: a callable that says which, or None */
+ * stream  of a GPU: a callable of the arguments and out= that says which, or
+ *         None */
 #include <stdlib.h>
 #include <string.h>
 

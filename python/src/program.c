@@ -99,7 +99,7 @@ axepy_arrays(PyObject *list, axepy_view *view, axe_array *array)
         PyObject   *pair = PyTuple_GetItem(list, i);
         const char *name = text_at(list, i, 0);
         PyObject   *x = name ? PyTuple_GetItem(pair, 1) : NULL;
-        if (!x || axepy_view_get(x, NULL, &view[i]) < 0) {
+        if (!x || axepy_view_get(x, &view[i]) < 0) {
             axepy_drop_all(i, view);
             return -1;
         }
@@ -434,7 +434,7 @@ program_pack(PyObject *self, PyObject *args)
     int n = axepy_arrays(arrays, view, array);
     if (n < 0)
         return NULL;
-    if (axepy_view_get(memory, NULL, &to) < 0) {
+    if (axepy_view_get(memory, &to) < 0) {
         axepy_drop_all(n, view);
         return NULL;
     }

@@ -206,16 +206,54 @@ axepy_set_exporter(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Calls run on the current stream of these, so that nothing must be waited for.
+ */
+static bool
+has_own_stream(PyObject *x)
+{
+    static const char *const whose[] = {"torch", "cupy"};
+    PyObject                *name =
+        PyObject_GetAttrString((PyObject *)Py_TYPE(x), "__module__");
+    const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    bool        has = false;
+
+    for (size_t i = 0; text && i < sizeof whose / sizeof whose[0]; i++) {
+        size_t n = strlen(whose[i]);
+        has = has || (strncmp(text, whose[i], n) == 0 &&
+                      (text[n] == '\0' || text[n] == '.'));
+    }
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return has;
+}
+
+/* The number by DLPack of the stream that an array of a GPU will be used on: -1
+ * is whichever its framework is on, 1 the default one.  None: not of a GPU. */
+static PyObject *
+usual_stream(PyObject *x)
+{
+    PyObject *on = PyObject_CallMethod(x, "__dlpack_device__", NULL);
+    int       type = 0, number;
+
+    if (!on || !PyTuple_Check(on) ||
+        !PyArg_ParseTuple(on, "ii", &type, &number))
+        PyErr_Clear();
+    Py_XDECREF(on);
+    if (type != AXE_DLPACK_CUDA)
+        return Py_INCREF(Py_None), Py_None;
+    return PyLong_FromLong(has_own_stream(x) ? -1 : 1);
+}
+
 /* The exporter's capsule, of the newest version that it has. */
 static PyObject *
-get_capsule(PyObject *x, PyObject *stream)
+get_capsule(PyObject *x)
 {
     PyObject *method = PyObject_GetAttrString(x, "__dlpack__"), *out = NULL;
-    PyObject *args = PyTuple_New(0);
+    PyObject *args = PyTuple_New(0), *stream = usual_stream(x);
     PyObject *kw = Py_BuildValue("{s(ii)}", "max_version", 1, 1);
 
-    if (method && args && kw) {
-        if (stream)
+    if (method && args && stream && kw) {
+        if (stream != Py_None)
             PyDict_SetItemString(kw, "stream", stream);
         out = PyObject_Call(method, args, kw);
         if (!out && PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -226,6 +264,7 @@ get_capsule(PyObject *x, PyObject *stream)
     }
     Py_XDECREF(method);
     Py_XDECREF(args);
+    Py_XDECREF(stream);
     Py_XDECREF(kw);
     if (!out && PyErr_ExceptionMatches(PyExc_BufferError))
         refused(x);
@@ -276,6 +315,8 @@ read_tensor(const axe_dlpack *t, axepy_view *out)
     }
     m = axe_ctx_mark(cx);
     st = axe_array_of_dlpack(cx, "the array", t, t->device.type, &a);
+    if (st == AXE_EDEVICE && t->rank == 0)
+        axe_help(cx, "the host hands numbers over: x.item() brings one there");
     if (st != AXE_OK) {
         axepy_raise(cx, st, m);
         return -1;
@@ -296,11 +337,11 @@ read_tensor(const axe_dlpack *t, axepy_view *out)
 }
 
 static int
-get_dlpack(PyObject *x, PyObject *stream, axepy_view *out)
+get_dlpack(PyObject *x, axepy_view *out)
 {
     PyObject *capsule = NULL;
 
-    if ((PyObject *)Py_TYPE(x) == quick_type && !stream) {
+    if ((PyObject *)Py_TYPE(x) == quick_type) {
         capsule = PyObject_CallFunctionObjArgs(quick_capsule, x, NULL);
         if (!capsule)
             return -1;
@@ -308,7 +349,7 @@ get_dlpack(PyObject *x, PyObject *stream, axepy_view *out)
             Py_CLEAR(capsule);
     }
     if (!capsule)
-        capsule = get_capsule(x, stream);
+        capsule = get_capsule(x);
     const axe_dlpack *t = capsule ? take_capsule(capsule, out) : NULL;
 
     Py_XDECREF(capsule);
@@ -360,14 +401,14 @@ get_packed(PyObject *x, axepy_view *out)
 /* --------------------------------------------------------------- the whole */
 
 int
-axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out)
+axepy_view_get(PyObject *x, axepy_view *out)
 {
     int got = 1;
 
     if (PyLong_Check(x) || PyFloat_CheckExact(x))
         return axepy_number_get(x, out);
     if ((PyObject *)Py_TYPE(x) == quick_type)
-        return get_dlpack(x, stream, out);
+        return get_dlpack(x, out);
     if (PyObject_CheckBuffer(x))
         got = get_buffer(x, NULL, out);
     if (got == 0 && out->rank == 0)
@@ -382,7 +423,7 @@ axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out)
     if (got <= 0)
         return got;
     if (PyObject_HasAttrString(x, "__dlpack__"))
-        return get_dlpack(x, stream, out);
+        return get_dlpack(x, out);
     axepy_fail(AXE_ETYPE,
                "%R is no array: it has neither the buffer protocol nor "
                "__dlpack__; np.asarray makes one of numbers in lists",
@@ -439,7 +480,7 @@ axepy_look(PyObject *module, PyObject *x)
     PyObject  *shape, *stride, *out;
 
     (void)module;
-    if (axepy_view_get(x, NULL, &v) < 0)
+    if (axepy_view_get(x, &v) < 0)
         return NULL;
     shape = PyTuple_New(v.rank);
     stride = PyTuple_New(v.rank);

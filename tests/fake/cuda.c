@@ -6,7 +6,9 @@
  *
  * $FAKE_FAIL=NAME:NUMBER makes that call fail; $FAKE_HANG=KERNEL and
  * $FAKE_CRASH=KERNEL launches of what is named so, or begins with it.
- * fake_log() is what was asked; fake_arg() what the last launch was given. */
+ * fake_log() is what was asked, fake_value() what the last launch was given,
+ * fake_stream() where; fake_waits() and fake_copies() count what makes the host
+ * wait for the device, and copies between their memories. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,8 @@ static char      got[64];           /* the function asked for last */
 static int       current;           /* contexts pushed and not popped */
 static char      how[64];           /* the attribute of the launch at hand */
 static int       launched, between; /* since the last event; before it */
+static void     *last_stream;
+static int       waits, copies;
 
 /* Freed in the order of a stream, which comes there when it is waited for. */
 enum { MAX_LATE = 64 };
@@ -35,6 +39,9 @@ static struct {
 
 const char *fake_log(void);
 long long   fake_value(int i);
+void       *fake_stream(void);
+int         fake_waits(void);
+int         fake_copies(void);
 int         fake_depth(void);
 void        fake_clear(void);
 
@@ -50,6 +57,24 @@ fake_value(int i)
     return last_value[i];
 }
 
+void *
+fake_stream(void)
+{
+    return last_stream;
+}
+
+int
+fake_waits(void)
+{
+    return waits;
+}
+
+int
+fake_copies(void)
+{
+    return copies;
+}
+
 int
 fake_depth(void)
 {
@@ -61,6 +86,8 @@ fake_clear(void)
 {
     log_len = 0;
     log_text[0] = '\0';
+    waits = copies = 0;
+    last_stream = NULL;
 }
 
 static int
@@ -216,8 +243,8 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
                     void *stream, void **arg, void **extra))
 {
     (void)function;
-    (void)stream;
     (void)extra;
+    last_stream = stream;
     launched++;
     if (is("FAKE_HANG", got))
         pause();
@@ -264,18 +291,21 @@ CALL(MemFree_v2, (uint64_t p))
 
 CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
 {
+    copies++;
     memcpy((void *)(uintptr_t)to, from, bytes);
     return 0;
 }
 
 CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
 {
+    copies++;
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
 
 CALL(StreamSynchronize, (void *stream))
 {
+    waits++;
     for (int i = 0; i < MAX_LATE; i++)
         if (late[i].p != 0 && late[i].stream == stream) {
             cuMemFree_v2(late[i].p);
@@ -316,6 +346,7 @@ CALL(EventRecord, (void *event, void *stream))
     (void)stream;
     if (!event)
         return 400;
+    waits++; /* for which events are there */
     between = launched;
     launched = 0;
     return 0;
