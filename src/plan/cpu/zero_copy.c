@@ -1,10 +1,11 @@
 /* zero_copy.c - factors of a contraction that are read where they come from.
  *
- * A tile that one statement fills with plain copies of an argument, and that
- * only the contraction reads, need not be filled where the argument itself can
- * be read: a left factor of any strides, a right factor whose columns lie
- * together.  The code is the same; only where it begins and how far it steps
- * differ, so the choice is made when the kernel runs:
+ * A tile that one statement fills with plain copies of an argument, or of a
+ * tensor of the kernel's own that other scopes write, and that only the
+ * contraction reads, need not be filled where the source itself can be read: a
+ * left factor of any strides, a right factor whose columns lie together.  The
+ * code is the same; only where it begins and how far it steps differ, so the
+ * choice is made when the kernel runs:
  *
  *   for each register tile, since ragged ones are filled with the zeros beyond
  *   the edge and read from the tile;
@@ -60,6 +61,34 @@ source_of(axe_planner *p, const axe_schedule *fill, const axe_node *load)
     return op;
 }
 
+static const axe_stmt *
+outermost_scope(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++) {
+        if (!axe_stmt_within(1, body + i, s))
+            continue;
+        if (body[i]->kind == AXE_STMT_SCOPE)
+            return body[i];
+        return axe_stmt_within(body[i]->n_body, body[i]->body, s)
+                   ? outermost_scope(body[i]->n_body, body[i]->body, s)
+                   : outermost_scope(body[i]->n_other, body[i]->other, s);
+    }
+    return NULL;
+}
+
+/* Does t stay as it is while w's scope runs?  So does what an argument is only
+ * read from, and a tensor of the kernel's own that no entity writes there. */
+static bool
+rests(const axe_planner *p, const axe_stmt *w, const axe_tensor *t)
+{
+    const axe_stmt *scope =
+        outermost_scope(p->kernel->n_body, p->kernel->body, w);
+
+    return t->dir == AXE_DIR_IN ||
+           (t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_LOCAL && scope &&
+            !axe_stmt_writes(scope, t));
+}
+
 /* The only statement that fills the factor's tile, if that copies elements as
  * they are; else NULL and why. */
 static axe_schedule *
@@ -74,11 +103,10 @@ filled_by(axe_planner *p, const axe_schedule *s, const axe_operand *op,
     for (int i = 0; i < p->kernel->n_index_stmt; i++)
         for (int k = 1; p->schedule[i] && k < p->schedule[i]->n_operand; k++)
             readers += p->schedule[i]->operand[k].tensor == op->tensor;
-    *why = "it is no plain copy of an argument";
+    *why = "it is no plain copy of what nobody writes here";
     if (!fill || fill->kind == AXE_SCHED_CONTRACT || w->fold != AXE_FOLD_NONE ||
         fill->value->op != AXE_OP_load || fill->n_operand != 2 ||
-        fill->operand[1].n_check > 0 ||
-        fill->operand[1].tensor->dir != AXE_DIR_IN ||
+        fill->operand[1].n_check > 0 || !rests(p, w, fill->operand[1].tensor) ||
         fill->operand[1].tensor->type != p->place[op->tensor->id].type ||
         p->place[op->tensor->id].flip || !axe_walks_whole(w->dst) ||
         !axe_walks_whole(op->load))

@@ -22,12 +22,20 @@ plan(axe_ctx *cx, const char *machine, const char *text)
     " c[16, 48] = 0; " tiles " for (t : K by 32) { " a " " b                   \
     " c[m, n] += a[m, k] * b[k, n]; " after                                    \
     " } C[i*16 + m, j*48 + n] = c[m, n]; } }"
+/* The same of X, which a scope before fills with A; the sums go to `to`. */
+#define OWN(args, own, to)                                                     \
+    "kernel k(in f32 A[M, K], in f32 B[K, N], " args ") { index m, n, k; " own \
+    " cta (i : M by 16, j : K by 48) X[i*16 + m, j*48 + n] ="                  \
+    " A[i*16 + m, j*48 + n] + 1; cta (i : M by 16) { for (j : N by 48) {"      \
+    " reg f32 c[16, 48] = 0; for (t : K by 32) { " TILES                       \
+    " a[m, k] = X[i*16 + m, t*32 + k]; " B " c[m, n] += a[m, k] * b[k, n]; }"  \
+    " " to "[i*16 + m, j*48 + n] = c[m, n]; } } }"
 #define TILES "shared f32 a[16, 32]; shared f32 b[32, 48];"
 #define BYTES "shared u8 a[16, 32]; shared i8 b[32, 48];"
 #define A "a[m, k] = A[i*16 + m, t*32 + k];"
 #define B "b[k, n] = B[t*32 + k, j*48 + n];"
 
-#define COPY "it is no plain copy of an argument"
+#define COPY "it is no plain copy of what nobody writes here"
 #define OTHERS "others read it, too, or at another time"
 #define ACROSS "it is transposed"
 #define EDGES "it may be read beyond its edges"
@@ -52,6 +60,10 @@ static const struct {
     /* elements may be missing elsewhere than behind an end */
     {GEMM("f32", "f32", "f32", "", TILES, "a[m, k] = A[i*16 + m - 3, t*32 + k];", B, ""), "cpu-avx512", COPY, NULL},
     {GEMM("f32", "f32", "f32", "", TILES, "a[m, k] = A[i*16 + m, t*32 + k] * 2;", B, ""), "cpu-avx512", COPY, NULL},
+    /* of a tensor of its own, which another scope fills, and which this one does, too; of what is written besides */
+    {OWN("out f32 C[M, N]", "global f32 X[M, K];", "C"), "cpu-avx512", NULL, NULL},
+    {OWN("out f32 C[M, N]", "global f32 X[M, K];", "X"), "cpu-avx512", COPY, NULL},
+    {OWN("inout f32 X[M, K], out f32 C[M, N]", "", "C"), "cpu-avx512", COPY, NULL},
     /* rows of a register tile are not evenly apart */
     {GEMM("f32", "f32", "f32", "", "shared f32 a[16, 32] : ((4, 4), 32) : ((1, 200), 4); shared f32 b[32, 48];", A, B, ""),
      "cpu-avx512", UNEVEN, NULL},
