@@ -107,11 +107,9 @@ axe_machine_threads(const axe_machine *mc)
                     : (axe_threads){1, 1};
 }
 
-bool
-axe_word_among(const char *word, const char *list)
+static bool
+among(const char *word, size_t n, const char *list)
 {
-    size_t n = word ? strlen(word) : 0;
-
     for (const char *f = list; n > 0 && *f;) {
         size_t len = strcspn(f, " ");
         if (len == n && memcmp(f, word, n) == 0)
@@ -119,6 +117,12 @@ axe_word_among(const char *word, const char *list)
         f += len + strspn(f + len, " ");
     }
     return n == 0;
+}
+
+bool
+axe_word_among(const char *word, const char *list)
+{
+    return among(word, word ? strlen(word) : 0, list);
 }
 
 bool
@@ -130,7 +134,13 @@ axe_machine_has_feature(const axe_machine *mc, const char *word)
 bool
 axe_machine_has(const axe_machine *mc, const axe_atom *atom)
 {
-    return axe_machine_has_feature(mc, atom->needs);
+    for (const char *s = atom->needs; s && *s; s += strspn(s, " ")) {
+        size_t n = strcspn(s, " ");
+        if (!among(s, n, mc->features))
+            return false;
+        s += n;
+    }
+    return true;
 }
 
 int

@@ -102,7 +102,7 @@ typedef struct axe_atom {
     double        cost;      /* issue slots [cycles of one port] */
     bool          slow;      /* far below the machine's best */
     bool          flip;      /* CONTRACT: a's sign bits, see atoms.def */
-    const char   *needs;     /* a feature, or "" */
+    const char   *needs;     /* features, with blanks between, or "" */
     const char   *text;      /* what it computes, for people */
 
     /* Machines with threads.  Operand layouts are over the thread axes of `by`,
@@ -321,8 +321,8 @@ axe_threads axe_machine_threads(const axe_machine *mc);
 
 /* Can this host run the machine's code? */
 bool axe_machine_runs_here(const axe_machine *mc);
-/* Has the machine what the atom needs; the feature of that name ("" and NULL:
- * nothing)? */
+/* Has the machine all that the atom needs; the feature of that name ("" and
+ * NULL: nothing)? */
 bool axe_machine_has(const axe_machine *mc, const axe_atom *atom);
 bool axe_machine_has_feature(const axe_machine *mc, const char *word);
 /* Is the word one of a list with blanks between?  "" and NULL are in any. */

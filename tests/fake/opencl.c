@@ -4,12 +4,13 @@
  * $FAKE_FAIL=NAME:NUMBER makes that call fail, and $FAKE_SAYS is the log of a
  * build; $FAKE_EXT are the device's extensions beside cl_khr_fp64, $FAKE_LANES
  * what it answers to vendors' questions for its lanes, $FAKE_FLOATS what it
- * does with f32, $FAKE_LOCAL (1024) the bytes of a group, $FAKE_VERSION (OpenCL
- * 3.0) its version, $FAKE_IL what it takes beside texts.  $FAKE_PLATFORMS and
- * $FAKE_DEVICES (1): how many there are; $FAKE_ARGS (1): arguments of a kernel,
- * $FAKE_ITEMS (128): its greatest group.  $FAKE_OPTIONS: the only options of a
- * build that it takes; fake_options() are the last one's; fake_count(NAME) says
- * how often a call was made. */
+ * does with f32, $FAKE_ATOMICS of which scopes and orders its atomics are,
+ * $FAKE_SUMS which of them are of floats, $FAKE_LOCAL (1024) the bytes of a
+ * group, $FAKE_VERSION (OpenCL 3.0) its version, $FAKE_IL what it takes beside
+ * texts.  $FAKE_PLATFORMS and $FAKE_DEVICES (1): how many there are; $FAKE_ARGS
+ * (1): arguments of a kernel, $FAKE_ITEMS (128): its greatest group.
+ * $FAKE_OPTIONS: the only options of a build that it takes; fake_options() are
+ * the last one's; fake_count(NAME) says how often a call was made. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,8 @@ CALL(GetDeviceInfo, void *device UNUSED, unsigned what, size_t bytes, void *out,
                     : what == 0x1010 ? UINT64_C(1) << 20
                     : what == 0x101b ? number("FAKE_FLOATS", 0)
                     : what == 0x101f ? UINT64_MAX
+                    : what == 0x1063 ? number("FAKE_ATOMICS", 0x11)
+                    : what == 0x4231 ? number("FAKE_SUMS", 0)
                     : what == 0x1023 ? number("FAKE_LOCAL", 1024)
                                      : 1024;
     int         bad = enter("GetDeviceInfo");

@@ -106,6 +106,37 @@ widths_are_asked(void **state)
     }
 }
 
+/* Sums of floats by groups: that they are there, and that others see them. */
+static void
+atomics_are_asked(void **state)
+{
+    static const struct {
+        const char *ext, *sums, *scopes;
+        bool        global, local, device;
+    } row[] = {{"cl_ext_float_atomics", "131074", "49", true, true, true},
+               {"cl_ext_float_atomics", "131074", "17", true, true, false},
+               {"cl_ext_float_atomics", "2", "95", true, false, false},
+               {"cl_ext_float_atomics", "131072", "32", false, true, true},
+               {"", "131074", "17", false, false, false}};
+    int                     n;
+    const axe_opencl_facts *f;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        setenv("FAKE_EXT", row[i].ext, 1);
+        setenv("FAKE_SUMS", row[i].sums, 1);
+        setenv("FAKE_ATOMICS", row[i].scopes, 1);
+        assert_int_equal(axe_opencl_list(cx, &n, &f), AXE_OK);
+        assert_true(!strstr(f->features, " atomic.global.float ") !=
+                    row[i].global);
+        assert_true(!strstr(f->features, " atomic.local.float ") !=
+                    row[i].local);
+        assert_true(!strstr(f->features, " atomic.device ") != row[i].device);
+    }
+    unsetenv("FAKE_SUMS");
+    unsetenv("FAKE_ATOMICS");
+}
+
 static void
 features_are_needed(void **state)
 {
@@ -497,12 +528,12 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, open_device, close_device)
     const struct CMUnitTest tests[] = {
-        TEST(device_is_described),  TEST(widths_are_asked),
-        TEST(features_are_needed),  TEST(nothing_there),
-        TEST(drivers_refuse),       TEST(errors_have_places),
-        TEST(code_is_kept),         TEST(calls_fail),
-        TEST(groups_have_limits),   TEST(handles_are_checked),
-        TEST(forks_have_their_own),
+        TEST(device_is_described), TEST(widths_are_asked),
+        TEST(atomics_are_asked),   TEST(features_are_needed),
+        TEST(nothing_there),       TEST(drivers_refuse),
+        TEST(errors_have_places),  TEST(code_is_kept),
+        TEST(calls_fail),          TEST(groups_have_limits),
+        TEST(handles_are_checked), TEST(forks_have_their_own),
     };
     pid_t child = fork();
     int   status = -1, bad;

@@ -1,6 +1,7 @@
 /* test_opencl_rows.c - devices of OpenCL as machines: kernels of the library
  * are planned, lowered and simulated for sub-groups of each width and for none,
  * and compared with the reference. */
+#include "machine/thread_rows.h"
 #include "opencl_machines.h"
 #include "share.h"
 
@@ -212,13 +213,38 @@ test_lacking(void **state)
     }
 }
 
+/* A sum of f32 by groups is one atomic where the device has it for all of its
+ * groups, else what any device has. */
+static void
+test_sums_of_groups(void **state)
+{
+    static const struct {
+        const char *features, *row;
+    } sums[] = {
+        {"", "atomic.global.swap.f32"},
+        {"atomic.global.float", "atomic.global.swap.f32"},
+        {"atomic.device", "atomic.global.swap.f32"},
+        {"atomic.device atomic.global.float", "atomic.global.add.f32"},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(sums); i++) {
+        axe_machine     mc = *opencl_named("opencl");
+        int             param;
+        const axe_atom *a;
+
+        mc.features = sums[i].features;
+        a = axe_simt_find_fold(&mc, AXE_FOLD_SUM, AXE_TYPE_f32, 1, &param);
+        assert_string_equal(a->name, sums[i].row);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_lacking), cmocka_unit_test(test_sums_of_groups),
         cmocka_unit_test(test_cores),
     };
 
