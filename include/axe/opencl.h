@@ -54,9 +54,11 @@ AXE_CHECK axe_status axe_opencl_list(axe_ctx *cx, int *n,
                                      const axe_opencl_facts **out);
 
 /* One device: its context, a queue in which work is done in order, and the
- * cache of compiled programs.  Not thread-safe: one caller at a time.  After
- * fork a child makes its own: with the parent's everything is EDEVICE, but it
- * may be freed. */
+ * cache of compiled programs.  Several threads may use it, its buffers and its
+ * programs at the same time, each with a ctx of its own, so that of programs of
+ * ours each has its own, too (axe_opencl_exec); what is freed no other call may
+ * be using.  After fork a child makes its own: with the parent's everything is
+ * EDEVICE, but it may be freed. */
 typedef struct axe_opencl axe_opencl;
 
 typedef struct axe_opencl_spec {
@@ -144,7 +146,8 @@ typedef struct axe_opencl_grid {
     const axe_opencl_arg *arg;
 } axe_opencl_grid;
 
-/* Start a kernel on a line of groups.
+/* Start a kernel on a line of groups.  Kernels run in the order of these calls;
+ * of two threads' one or the other comes first.
  * seconds NULL: returns before it is done; else it is waited for, and this is
  *         how long the device took
  * Errors  ENAME: no such kernel.  EARG: other arguments than it has.

@@ -66,7 +66,8 @@ axe_opencl_new(axe_ctx *cx, const axe_opencl_spec *spec, axe_opencl **out)
         cl->forks = axe_forks();
         cl->cx = axe_ctx_new();
     }
-    if (!cl || !cl->cx) {
+    if (!cl || !cl->cx || pthread_mutex_init(&cl->lock, NULL) != 0) {
+        axe_ctx_free(cl ? cl->cx : NULL);
         free(cl);
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a device");
     }
@@ -91,6 +92,7 @@ axe_opencl_free(axe_opencl *cl)
         }
         if (cl->ctx)
             cl->call->ReleaseContext(cl->ctx);
+        pthread_mutex_destroy(&cl->lock);
     }
     axe_tag_drop(&cl->tag);
     axe_ctx_free(cl->cx);

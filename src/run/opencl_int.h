@@ -2,6 +2,8 @@
 #ifndef AXE_RUN_OPENCL_INT_H
 #define AXE_RUN_OPENCL_INT_H
 
+#include <pthread.h>
+
 #include "axe/opencl.h"
 #include "run/cache.h"
 #include "run/handle.h"
@@ -23,7 +25,10 @@ struct axe_opencl {
     const axe_cl_calls *call;
     void               *device, *ctx, *queue;
     axe_opencl_facts    facts;
-    axe_cache           cache;
+    /* Held while the cache is looked into, and from the first argument of a
+     * kernel to its start: a kernel object takes one caller at a time. */
+    pthread_mutex_t lock;
+    axe_cache       cache;
 };
 
 struct axe_opencl_buffer {

@@ -173,6 +173,27 @@ take_time(axe_ctx *cx, const axe_opencl *cl, const char *name, void *event,
     return AXE_OK;
 }
 
+/* With the device's lock.
+ * event  NULL: nobody waits for it */
+static axe_status
+start(axe_ctx *cx, axe_opencl_program *p, const axe_opencl_grid *grid,
+      void **event)
+{
+    const axe_opencl    *cl = p->cl;
+    const axe_cl_kernel *k;
+
+    AXE_TRY(find_kernel(cx, p, grid->kernel, &k));
+    AXE_TRY(check_args(cx, cl, k, grid));
+    AXE_TRY(check_group(cx, cl, k, grid));
+    if (grid->groups == 0)
+        return AXE_OK;
+    AXE_TRY(set_args(cx, cl, k, grid));
+    size_t group = (size_t)grid->items, all = group * (size_t)grid->groups;
+    int r = cl->call->EnqueueNDRangeKernel(cl->queue, k->kernel, 1, NULL, &all,
+                                           &group, 0, NULL, event);
+    return axe_cl_check(cx, r, axe_textf(cx, "starting kernel %s", k->name));
+}
+
 axe_status
 axe_opencl_launch(axe_ctx *cx, axe_opencl_program *p,
                   const axe_opencl_grid *grid, double *seconds)
@@ -182,23 +203,14 @@ axe_opencl_launch(axe_ctx *cx, axe_opencl_program *p,
     AXE_NEED(cx, grid);
     AXE_NEED(cx, grid->kernel);
     AXE_NEED_ALL(cx, grid->n_arg, grid->arg);
-    const axe_opencl    *cl = p->cl;
-    const axe_cl_kernel *k;
-    void                *event = NULL;
-    int                  r;
+    void      *event = NULL;
+    axe_status st;
 
-    AXE_TRY(find_kernel(cx, p, grid->kernel, &k));
-    AXE_TRY(check_args(cx, cl, k, grid));
-    AXE_TRY(check_group(cx, cl, k, grid));
-    if (seconds)
-        *seconds = 0;
-    if (grid->groups == 0)
-        return AXE_OK;
-    AXE_TRY(set_args(cx, cl, k, grid));
-    size_t group = (size_t)grid->items, all = group * (size_t)grid->groups;
-    r = cl->call->EnqueueNDRangeKernel(cl->queue, k->kernel, 1, NULL, &all,
-                                       &group, 0, NULL,
-                                       seconds ? &event : NULL);
-    AXE_TRY(axe_cl_check(cx, r, axe_textf(cx, "starting kernel %s", k->name)));
-    return seconds ? take_time(cx, cl, k->name, event, seconds) : AXE_OK;
+    pthread_mutex_lock(&p->cl->lock);
+    st = start(cx, p, grid, seconds ? &event : NULL);
+    pthread_mutex_unlock(&p->cl->lock);
+    if (st != AXE_OK || !seconds)
+        return st;
+    *seconds = 0;
+    return event ? take_time(cx, p->cl, grid->kernel, event, seconds) : st;
 }

@@ -135,10 +135,14 @@ get_program(axe_ctx *cx, axe_opencl *cl, const char *text, const char *options,
                                       f->driver,
                           cpu ? cl->cache.cpu : ""};
     axe_bytes               code = {0};
+    bool                    found;
 
     *cached = false;
-    if (axe_cache_find(cx, &cl->cache, AXE_CACHE_OPENCL, AXE_LEN(what), what,
-                       &code)) {
+    pthread_mutex_lock(&cl->lock);
+    found = axe_cache_find(cx, &cl->cache, AXE_CACHE_OPENCL, AXE_LEN(what),
+                           what, &code);
+    pthread_mutex_unlock(&cl->lock);
+    if (found) {
         *out = from_code(cl, code, options);
         free(code.data);
         *cached = *out != NULL;
@@ -147,9 +151,11 @@ get_program(axe_ctx *cx, axe_opencl *cl, const char *text, const char *options,
     }
     AXE_TRY(from_text(cx, cl, text, options, out));
     code = code_of(cl, *out);
+    pthread_mutex_lock(&cl->lock);
     if (code.data)
         axe_cache_keep(cx, &cl->cache, AXE_CACHE_OPENCL, AXE_LEN(what), what,
                        text, code);
+    pthread_mutex_unlock(&cl->lock);
     free(code.data);
     return AXE_OK;
 }

@@ -4,6 +4,7 @@
  * takes what runtimes keep for leaks. */
 #define _XOPEN_SOURCE 700
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "axe/compile.h"
 #include "axe/opencl.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -331,6 +333,127 @@ missing_features(void **state)
                      AXE_EDEVICE);
 }
 
+/* ----------------------------------------------------------------- threads */
+
+enum { N_CALLER = 2, N_TURN = 100, N_START = 30, N_MOST = 600 };
+
+/* One of several threads, which has arguments of its own. */
+typedef struct caller {
+    pthread_t           thread;
+    axe_opencl_program *p; /* of all */
+    float               a;
+    int                 n, wrong;
+} caller;
+
+static int
+count_wrong(const caller *c, const float *x, const float *y, int64_t step)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < N_MOST; i++)
+        wrong += y[i] != (i < c->n ? c->a * x[i * step % c->n] : 0);
+    return wrong;
+}
+
+static void *
+launch_often(void *user)
+{
+    caller            *c = user;
+    axe_ctx           *own = axe_ctx_new();
+    axe_opencl_buffer *from = NULL, *to = NULL;
+    float              x[N_MOST], y[N_MOST] = {0};
+
+    for (int i = 0; i < N_MOST; i++)
+        x[i] = (float)i;
+    c->wrong = axe_opencl_alloc(own, cl, sizeof x, &from) != AXE_OK ||
+               axe_opencl_alloc(own, cl, sizeof y, &to) != AXE_OK ||
+               axe_opencl_put(own, from, 0, x, sizeof x) != AXE_OK;
+    axe_opencl_arg arg[] = {{.buffer = from},
+                            {.buffer = to},
+                            {.value = &c->a, .bytes = sizeof c->a},
+                            {.value = &c->n, .bytes = sizeof c->n}};
+    for (int i = 0; i < N_TURN && c->wrong == 0; i++) {
+        axe_opencl_grid grid = {"scale", N_MOST / 60, 60, 4, arg};
+        memset(y, 0, sizeof y);
+        c->wrong = axe_opencl_put(own, to, 0, y, sizeof y) != AXE_OK;
+        for (int k = 0; k < N_START && c->wrong == 0; k++)
+            c->wrong = axe_opencl_launch(own, c->p, &grid, NULL) != AXE_OK;
+        c->wrong += axe_opencl_get(own, to, 0, y, sizeof y) != AXE_OK ||
+                    count_wrong(c, x, y, 1) > 0;
+    }
+    axe_opencl_release(from);
+    axe_opencl_release(to);
+    axe_ctx_free(own);
+    return NULL;
+}
+
+/* A program lives in a ctx, so each thread has its own; by turns with indices
+ * of 32 bits and of 64, which are built when first asked for. */
+static void *
+run_often(void *user)
+{
+    static const char kernel[] =
+        "kernel k(in f32 a, in f32 X[M], in f32 W[N, K], out f32 Y[M])"
+        "{ index m; cta (i : M by 8)"
+        "  Y[i*8 + m] = a * X[(i*8 + m) * (N + 1) % M] + W[i, 0]; }";
+    caller            *c = user;
+    axe_ctx           *own = axe_ctx_new();
+    axe_opencl_exec   *e = NULL;
+    const axe_program *p;
+    float              x[N_MOST], y[N_MOST];
+    int64_t m = c->n, far[2] = {INT64_C(1) << 31, 0}, near[2] = {2, 0};
+    int32_t source = axe_source_add(own, "k.axe", kernel, strlen(kernel));
+
+    for (int i = 0; i < N_MOST; i++)
+        x[i] = (float)i;
+    c->wrong =
+        axe_compile(own, source, &(axe_compile_spec){.machine = "opencl"},
+                    AXE_STAGE_C, &p) != AXE_OK ||
+        axe_opencl_exec_new(own, cl, p, &e) != AXE_OK;
+    for (int i = 0; i < N_TURN / 10 && c->wrong == 0; i++) {
+        int64_t  *shape = i % 2 ? far : near;
+        axe_array array[] = {{"a", "f32", 0, NULL, NULL, &c->a},
+                             {"X", "f32", 1, &m, NULL, x},
+                             {"W", "f32", 2, shape, NULL, NULL},
+                             {"Y", "f32", 1, &m, NULL, y}};
+        memset(y, 0, sizeof y);
+        c->wrong = axe_opencl_run(own, e, AXE_LEN(array), array, 0, NULL,
+                                  NULL) != AXE_OK ||
+                   count_wrong(c, x, y, shape[0] + 1) > 0;
+    }
+    axe_opencl_exec_free(e);
+    axe_ctx_free(own);
+    return NULL;
+}
+
+static void
+call_side_by_side(void *(*what)(void *), axe_opencl_program *p)
+{
+    caller c[N_CALLER];
+
+    for (int i = 0; i < N_CALLER; i++) {
+        c[i] = (caller){.p = p, .a = (float)(i + 2), .n = N_MOST - 77 * i};
+        assert_int_equal(pthread_create(&c[i].thread, NULL, what, &c[i]), 0);
+    }
+    for (int i = 0; i < N_CALLER; i++)
+        assert_int_equal(pthread_join(c[i].thread, NULL), 0);
+    for (int i = 0; i < N_CALLER; i++)
+        assert_int_equal(c[i].wrong, 0);
+}
+
+static void
+threads_share(void **state)
+{
+    axe_opencl_program *p = build(text, NULL);
+
+    (void)state;
+    call_side_by_side(launch_often, p);
+    axe_opencl_program_free(p);
+    setenv("AXE_OPENCL_OPTIONS", "-cl-opt-disable", 1); /* built sooner */
+    call_side_by_side(run_often, NULL);
+    unsetenv("AXE_OPENCL_OPTIONS");
+}
+
 /* ------------------------------------------------------------------- tests */
 
 static int device; /* that tests run on */
@@ -361,10 +484,11 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, open_device, close_device)
     const struct CMUnitTest tests[] = {
-        TEST(odd_sizes),    TEST(local_memory_and_barriers),
-        TEST(widths),       TEST(programs_are_kept),
-        TEST(refused_text), TEST(wrong_launches),
-        TEST(wrong_memory), TEST(missing_features),
+        TEST(odd_sizes),     TEST(local_memory_and_barriers),
+        TEST(widths),        TEST(programs_are_kept),
+        TEST(refused_text),  TEST(wrong_launches),
+        TEST(wrong_memory),  TEST(missing_features),
+        TEST(threads_share),
     };
     axe_ctx                *own_cx;
     const axe_opencl_facts *all;
