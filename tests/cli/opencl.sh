@@ -139,6 +139,19 @@ kernel once(in f32 X[M], inout f32 Y[M])
     cta persistent (i : M by 8) Y[i*8 + m] = Y[i*8 + m] + X[i*8 + m] slow;
 }
 END
+cat >exact.axe <<'END'
+// A product is rounded before the difference: P has X * X rounded.
+kernel exact(in f32 X[M], in f32 P[M], out f32 Y[M])
+{
+    index m;
+
+    cta (i : M by 64) Y[i*64 + m] = X[i*64 + m] * X[i*64 + m] - P[i*64 + m];
+}
+END
+"$PYTHON" -c 'import numpy as np
+x = np.arange(1, 1000, dtype=np.float32) / 7
+np.save("x.npy", x)
+np.save("p.npy", x * x)' || fail "x.npy"
 # Names that a driver's headers or our own text have already.
 for name in half rest main dot to_bf16 float4; do
     echo "kernel $name(in f32 X[M, 7], out f32 Y[M]) { index n;"
@@ -146,6 +159,9 @@ for name in half rest main dot to_bf16 float4; do
 done >names.axe
 while read -r device machines; do
     run "$device" opencl once.axe once M=1000
+    run "$device" opencl exact.axe X=x.npy P=p.npy Y=y.npy
+    "$PYTHON" -c 'import numpy as np; assert not np.load("y.npy").any()' ||
+        fail "products and differences are rounded together on device $device"
     for name in half rest main dot to_bf16 float4; do
         run "$device" opencl names.axe "$name" M=5
     done

@@ -126,6 +126,122 @@ $cc $flags lacks.c add8.c add16.c gemm.c "$fake" -lpthread -o lacks || fail lack
 LD_PRELOAD=$sanitizers ./lacks || fail "what a device lacks"
 "$AXE" compile "$gemm" -t opencl-sg16 -o gemm.c gemm.h
 
+# A loop around scopes, of as many turns as a number says, with a tensor between;
+# strides; a number of 16 bits.
+cat >heat.axe <<'A'
+kernel heat(inout f32 X[N, M], in u8 steps, in f16 h)
+{
+    index m;
+    global f32 Y[N, M];
+
+    for (t : steps) {
+        cta (i : N by 1) Y[i, m] = X[i, m] + f32(t) * f32(h);
+        cta (i : N by 1) X[i, m] = Y[i, m - 1];
+    }
+}
+A
+"$AXE" compile heat.axe -t opencl --order X=strided -o heat.c heat.h ||
+    fail "heat"
+
+# What is taken is given back, also where a call fails; a program is a device's;
+# an array ends with its buffer; groups are as many as there may be.
+cat >both.axe <<'A'
+kernel gives(in f32 X[M, K], out f32 Y[M, N])
+{
+    index m, n;
+
+    cta persistent (i : M by 2, j : N by 2) Y[i*2 + m, j*2 + n] = X[i*2 + m, 0];
+}
+
+kernel many(in f32 X[M, K], out f32 Y[M, N])
+{
+    index m, n;
+
+    cta (i : M by 2, j : N by 2) Y[i*2 + m, j*2 + n] = X[i*2 + m, 0];
+}
+A
+cat >gives.c <<'END'
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include "heat.h"
+#include "both.h"
+int fake_count(const char *name);
+uint64_t fake_items(void);
+static char here;
+static int bad;
+static void expect(const char *what, int64_t got, int64_t want)
+{
+    if (got != want) {
+        printf("%s: %lld, not %lld\n", what, (long long)got, (long long)want);
+        bad = 1;
+    }
+}
+static void even(const char *what, int kernels, int buffers) /* not made */
+{
+    expect(what, fake_count("CreateKernel") - kernels,
+           fake_count("ReleaseKernel"));
+    expect(what, fake_count("CreateBuffer") - buffers,
+           fake_count("ReleaseMemObject"));
+}
+/* 70 x 3 and 3 x 2 numbers, the first of which lie in 840 bytes */
+#define HEAT() heat(&here, 2, 0, 70, 3, 1, 70, &here)
+#define BACK(stride) heat(&here, 2, 0, 3, 2, 200, stride, &here)
+int main(void)
+{
+    static const char *const fail[] = {"CreateKernel:-5", "CreateBuffer:-5",
+        "GetKernelWorkGroupInfo:-5", "SetKernelArg:-5",
+        "EnqueueNDRangeKernel:-5", "BuildProgram:-5",
+        "CreateProgramWithSource:-5", "GetMemObjectInfo:-5",
+        "GetCommandQueueInfo:-5", "GetDeviceInfo:-5"};
+    const int64_t far = 1 << 30;
+
+    setenv("FAKE_ITEMS", "256", 1);
+    expect("heat", HEAT(), AXE_AOT_OK);
+    expect("launches", fake_count("EnqueueNDRangeKernel"), 4);
+    even("heat", 0, 0);
+    for (int i = 0; i < 10; i++) {
+        axe_release_heat(NULL);
+        setenv("FAKE_FAIL", fail[i], 1);
+        expect(fail[i], HEAT(), -5);
+        unsetenv("FAKE_FAIL");
+        even(fail[i], 1, i > 0);
+        expect(fail[i], HEAT(), AXE_AOT_OK);
+    }
+    int built = fake_count("BuildProgram");
+    setenv("FAKE_DEVICE", "1", 1);
+    HEAT(), HEAT();
+    expect("another device", fake_count("BuildProgram"), built + 1);
+    setenv("FAKE_DEVICE", "0", 1);
+    HEAT();
+    expect("the first device", fake_count("BuildProgram"), built + 1);
+
+    setenv("FAKE_BYTES", "840", 1);
+    expect("all of X", HEAT(), AXE_AOT_OK);
+    setenv("FAKE_BYTES", "839", 1);
+    expect("less than X", HEAT(), AXE_AOT_EARG);
+    setenv("FAKE_BYTES", "2000", 1);
+    expect("forwards", BACK(70), AXE_AOT_OK);
+    expect("backwards", BACK(-70), AXE_AOT_EARG);
+
+    setenv("FAKE_BYTES", "9223372036854775807", 1);
+    expect("gives", gives(&here, &here, 9, 1, 7, &here), AXE_AOT_OK);
+    expect("as many groups as units", (int64_t)fake_items(), 3 * 256);
+    expect("gives", gives(&here, &here, 2, 1, 4, &here), AXE_AOT_OK);
+    expect("fewer groups", (int64_t)fake_items(), 2 * 256);
+    expect("most", many(&here, &here, far, 0, 6, &here), AXE_AOT_OK);
+    expect("items of all", (int64_t)fake_items(), far / 2 * 3 * 256);
+    expect("too many", many(&here, &here, far, 0, 8, &here), AXE_AOT_EOVERFLOW);
+    expect("too many", gives(&here, &here, far, 0, 8, &here),
+           AXE_AOT_EOVERFLOW);
+    return bad;
+}
+END
+"$AXE" compile both.axe -t opencl -o both.c both.h || fail both
+# shellcheck disable=SC2086
+$cc $flags gives.c heat.c both.c "$fake" -lpthread -o gives || fail gives
+LD_PRELOAD=$sanitizers ./gives || fail "what is given back"
+
 library=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL.so.1 .*=> //p' | head -n 1)
 echo '#include <CL/cl.h>' >h.c
 [ -n "$library" ] && $cc -DCL_TARGET_OPENCL_VERSION=300 -fsyntax-only h.c \
@@ -147,20 +263,6 @@ example() {
     cmp -s want got || { fail "$2 on device $1"; diff want got; }
 }
 
-# A loop around scopes, of as many turns as a number says, with a tensor between;
-# strides; a number of 16 bits.
-cat >heat.axe <<'A'
-kernel heat(inout f32 X[N, M], in u8 steps, in f16 h)
-{
-    index m;
-    global f32 Y[N, M];
-
-    for (t : steps) {
-        cta (i : N by 1) Y[i, m] = X[i, m] + f32(t) * f32(h);
-        cta (i : N by 1) X[i, m] = Y[i, m - 1];
-    }
-}
-A
 cat >heat.c.in <<'END'
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -226,8 +328,6 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-"$AXE" compile heat.axe -t opencl --order X=strided -o heat.c heat.h ||
-    fail "heat"
 grep -qF 'int heat(void *X, uint8_t steps, uint16_t h, int64_t N, int64_t M, int64_t X_stride0, int64_t X_stride1, void *queue);' heat.h ||
     fail "$(cat heat.h)"
 # shellcheck disable=SC2086

@@ -6,11 +6,17 @@
  * what it answers to vendors' questions for its lanes, $FAKE_FLOATS what it
  * does with f32, $FAKE_ATOMICS of which scopes and orders its atomics are,
  * $FAKE_SUMS which of them are of floats, $FAKE_LOCAL (1024) the bytes of a
- * group, $FAKE_VERSION (OpenCL 3.0) its version, $FAKE_IL what it takes beside
- * texts.  $FAKE_PLATFORMS and $FAKE_DEVICES (1): how many there are; $FAKE_ARGS
- * (1): arguments of a kernel, $FAKE_ITEMS (128): its greatest group.
- * $FAKE_OPTIONS: the only options of a build that it takes; fake_options() are
- * the last one's; fake_count(NAME) says how often a call was made. */
+ * group, $FAKE_VERSION (OpenCL 3.0) its version, $FAKE_DRIVER (1.0) its
+ * driver's, $FAKE_NAME (Fake device) and $FAKE_PLATFORM (Fake platform) what it
+ * is called, $FAKE_IL what it takes beside texts.  $FAKE_PLATFORMS and
+ * $FAKE_DEVICES (1): how many there are; $FAKE_DEVICE (0): which one a queue is
+ * of; $FAKE_BYTES (1 MiB) of a buffer; $FAKE_ARGS (1): arguments of a kernel,
+ * $FAKE_ITEMS (128): its greatest group.  $FAKE_OPTIONS: the only options of a
+ * build that it takes.
+ *
+ * fake_options() are the last build's, fake_value(I) is the argument I that was
+ * set last, fake_items() are those of the last launch; fake_count(NAME) says
+ * how often a call was made. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +29,27 @@ static struct {
     int         n;
 } counts[MAX_NAME];
 
-static char things; /* what handles point to */
+static char things[4]; /* what handles point to */
 
-static char last_options[256];
+static char     last_options[256];
+static uint64_t last_value[64], last_items;
 
 int         fake_count(const char *name);
 const char *fake_options(void);
+uint64_t    fake_value(int i);
+uint64_t    fake_items(void);
+
+uint64_t
+fake_value(int i)
+{
+    return last_value[i];
+}
+
+uint64_t
+fake_items(void)
+{
+    return last_items;
+}
 
 const char *
 fake_options(void)
@@ -70,6 +91,14 @@ number(const char *variable, unsigned usual)
     return s ? (unsigned)atoi(s) : usual;
 }
 
+static const char *
+text(const char *variable, const char *usual)
+{
+    const char *s = getenv(variable);
+
+    return s ? s : usual;
+}
+
 static int
 answer(const void *value, size_t n, size_t bytes, void *out, size_t *need)
 {
@@ -101,7 +130,7 @@ answer_text(const char *text, size_t bytes, void *out, size_t *need)
     void *cl##name(__VA_ARGS__, int *result)                                   \
     {                                                                          \
         *result = enter(#name);                                                \
-        return *result ? NULL : &things;                                       \
+        return *result ? NULL : things;                                        \
     }
 #define UNUSED __attribute__((unused))
 
@@ -109,7 +138,7 @@ CALL(GetPlatformIDs, unsigned n UNUSED, void **platform, unsigned *n_out)
 {
     *n_out = number("FAKE_PLATFORMS", 1);
     for (unsigned i = 0; i < *n_out; i++)
-        platform[i] = &things;
+        platform[i] = things;
     return enter("GetPlatformIDs");
 }
 
@@ -118,7 +147,9 @@ CALL(GetPlatformInfo, void *platform UNUSED, unsigned what UNUSED, size_t bytes,
 {
     int bad = enter("GetPlatformInfo");
 
-    return bad ? bad : answer_text("Fake platform", bytes, out, need);
+    return bad ? bad
+               : answer_text(text("FAKE_PLATFORM", "Fake platform"), bytes, out,
+                             need);
 }
 
 CALL(GetDeviceIDs, void *platform UNUSED, uint64_t kinds UNUSED,
@@ -126,7 +157,7 @@ CALL(GetDeviceIDs, void *platform UNUSED, uint64_t kinds UNUSED,
 {
     *n_out = number("FAKE_DEVICES", 1);
     for (unsigned i = 0; i < *n_out; i++)
-        device[i] = &things;
+        device[i] = things;
     return *n_out > 0 ? enter("GetDeviceIDs") : -1;
 }
 
@@ -134,36 +165,36 @@ CALL(GetDeviceIDs, void *platform UNUSED, uint64_t kinds UNUSED,
 CALL(GetDeviceInfo, void *device UNUSED, unsigned what, size_t bytes, void *out,
      size_t *need)
 {
-    const char *ext = getenv("FAKE_EXT"), *il = getenv("FAKE_IL");
-    const char *version = getenv("FAKE_VERSION");
-    char        list[256];
-    size_t      wide[] = {8, 32};
-    uint32_t    narrow = what == 0x1002   ? 3
-                         : what == 0x1022 ? 1
-                                          : number("FAKE_LANES", 0);
-    uint64_t    n = what == 0x1000   ? 4
-                    : what == 0x1004 ? 256
-                    : what == 0x1010 ? UINT64_C(1) << 20
-                    : what == 0x101b ? number("FAKE_FLOATS", 0)
-                    : what == 0x101f ? UINT64_MAX
-                    : what == 0x1063 ? number("FAKE_ATOMICS", 0x11)
-                    : what == 0x4231 ? number("FAKE_SUMS", 0)
-                    : what == 0x1023 ? number("FAKE_LOCAL", 1024)
-                                     : 1024;
-    int         bad = enter("GetDeviceInfo");
+    char     list[256];
+    size_t   wide[] = {8, 32};
+    uint32_t narrow = what == 0x1002   ? 3
+                      : what == 0x1022 ? 1
+                                       : number("FAKE_LANES", 0);
+    uint64_t n = what == 0x1000   ? 4
+                 : what == 0x1004 ? 256
+                 : what == 0x1010 ? UINT64_C(1) << 20
+                 : what == 0x101b ? number("FAKE_FLOATS", 0)
+                 : what == 0x101f ? UINT64_MAX
+                 : what == 0x1063 ? number("FAKE_ATOMICS", 0x11)
+                 : what == 0x4231 ? number("FAKE_SUMS", 0)
+                 : what == 0x1023 ? number("FAKE_LOCAL", 1024)
+                                  : 1024;
+    int      bad = enter("GetDeviceInfo");
 
     if (bad)
         return bad;
-    snprintf(list, sizeof list, "cl_khr_fp64 %s", ext ? ext : "");
+    snprintf(list, sizeof list, "cl_khr_fp64 %s", text("FAKE_EXT", ""));
     switch (what) {
     case 0x102b:
-        return answer_text("  Fake\ndevice", bytes, out, need);
+        return answer_text(text("FAKE_NAME", "  Fake\ndevice"), bytes, out,
+                           need);
     case 0x102d:
-        return answer_text("1.0", bytes, out, need);
+        return answer_text(text("FAKE_DRIVER", "1.0"), bytes, out, need);
     case 0x102f:
-        return answer_text(version ? version : "OpenCL 3.0", bytes, out, need);
+        return answer_text(text("FAKE_VERSION", "OpenCL 3.0"), bytes, out,
+                           need);
     case 0x105b:
-        return answer_text(il ? il : "", bytes, out, need);
+        return answer_text(text("FAKE_IL", ""), bytes, out, need);
     case 0x103d:
         return answer_text("OpenCL C 1.2 ", bytes, out, need);
     case 0x1030:
@@ -220,7 +251,7 @@ CALL(BuildProgram, void *program UNUSED, unsigned n UNUSED,
 CALL(GetCommandQueueInfo, void *queue UNUSED, unsigned what, size_t bytes,
      void *out, size_t *need)
 {
-    void    *it = &things;
+    void    *it = what == 0x1091 ? things + number("FAKE_DEVICE", 0) : things;
     uint64_t how = 0;
     int      bad = enter("GetCommandQueueInfo");
 
@@ -232,16 +263,15 @@ CALL(GetCommandQueueInfo, void *queue UNUSED, unsigned what, size_t bytes,
 CALL(GetMemObjectInfo, void *memory UNUSED, unsigned what UNUSED, size_t bytes,
      void *out, size_t *need)
 {
-    size_t n = 1 << 20;
-    int    bad = enter("GetMemObjectInfo");
+    const char *s = getenv("FAKE_BYTES");
+    size_t      n = s ? (size_t)strtoull(s, NULL, 10) : 1 << 20;
+    int         bad = enter("GetMemObjectInfo");
 
     return bad ? bad : answer(&n, sizeof n, bytes, out, need);
 }
 
 DONE(ReleaseProgram, void *program UNUSED)
 DONE(ReleaseKernel, void *kernel UNUSED)
-DONE(SetKernelArg, void *kernel UNUSED, unsigned i UNUSED, size_t bytes UNUSED,
-     const void *value UNUSED)
 DONE(WaitForEvents, unsigned n UNUSED, void *const *event UNUSED)
 DONE(ReleaseEvent, void *event UNUSED)
 
@@ -256,7 +286,7 @@ clCreateProgramWithBinary(void *ctx UNUSED, unsigned n UNUSED,
 {
     *result = 0;
     *each = enter("CreateProgramWithBinary");
-    return &things;
+    return things;
 }
 
 CALL(GetProgramInfo, void *program UNUSED, unsigned what, size_t bytes,
@@ -285,6 +315,17 @@ CALL(GetProgramBuildInfo, void *program UNUSED, void *device UNUSED,
     return bad ? bad : answer_text(says ? says : "", bytes, out, need);
 }
 
+CALL(SetKernelArg, void *kernel UNUSED, unsigned i, size_t bytes,
+     const void *value)
+{
+    uint64_t *to = &last_value[i % 64];
+
+    *to = 0;
+    if (value)
+        memcpy(to, value, bytes < sizeof *to ? bytes : sizeof *to);
+    return enter("SetKernelArg");
+}
+
 CALL(GetKernelInfo, void *kernel UNUSED, unsigned what UNUSED, size_t bytes,
      void *out, size_t *need)
 {
@@ -304,12 +345,13 @@ CALL(GetKernelWorkGroupInfo, void *kernel UNUSED, void *device UNUSED,
 }
 
 CALL(EnqueueNDRangeKernel, void *queue UNUSED, void *kernel UNUSED,
-     unsigned rank UNUSED, const size_t *at UNUSED, const size_t *items UNUSED,
+     unsigned rank UNUSED, const size_t *at UNUSED, const size_t *items,
      const size_t *group UNUSED, unsigned n UNUSED, void *const *before UNUSED,
      void **event)
 {
     if (event)
-        *event = &things;
+        *event = things;
+    last_items = *items;
     return enter("EnqueueNDRangeKernel");
 }
 

@@ -33,7 +33,9 @@ static const struct {
      "cta (i : M by 32, j : N by 32) { shared i32 a[32, 32];"
      "a[m, n] = X[i*32 + m, j*32 + n]; Y[j*32 + n, i*32 + m] = a[m, n]; } }",
      "opencl",
-     "local u8 shared[4096]|*(local int4 *)((local u32 *)b_a + "
+     "#pragma OPENCL FP_CONTRACT OFF\n|"
+     "local u8 shared[4096] __attribute__((aligned(128)));|*(local int4 "
+     "*)((local u32 *)b_a + "
      "|barrier(CLK_LOCAL_MEM_FENCE"},
     {"kernel k(in f16 X[N], out f16 Y[N]) { index m;"
      "cta (i : N by 256) Y[i*256 + m] = f16(f32(X[i*256 + m]) * 2); }",

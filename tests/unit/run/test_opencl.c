@@ -21,6 +21,7 @@ static char        cache[] = "/tmp/axe_opencl_XXXXXX";
 static axe_ctx    *cx;
 static axe_opencl *cl;
 static int (*fake_count)(const char *name);
+static uint64_t (*fake_items)(void);
 
 static int
 open_device(void **state)
@@ -417,6 +418,9 @@ groups_have_limits(void **state)
         axe_opencl_grid grid = {"k", row[i].groups, row[i].items, 1, &arg};
         assert_int_equal(axe_opencl_launch(cx, p, &grid, NULL), row[i].st);
         check_said(row[i].said);
+        if (row[i].st == AXE_OK && row[i].groups > 0)
+            assert_true(fake_items() ==
+                        (uint64_t)row[i].groups * (uint64_t)row[i].items);
     }
     axe_opencl_program_free(p);
 }
@@ -550,6 +554,7 @@ main(void)
     if (!fake || status != 0 || !mkdtemp(cache))
         return 1;
     *(void **)&fake_count = dlsym(fake, "fake_count");
+    *(void **)&fake_items = dlsym(fake, "fake_items");
     bad = cmocka_run_group_tests(tests, NULL, NULL);
     snprintf(line, sizeof line, "rm -rf %s", cache);
     bad += system(line) != 0;
