@@ -23,15 +23,17 @@ _files: Dict[str, str] = {}
 
 
 def _index() -> Dict[str, str]:
-    """Which file has which kernel."""
+    """Which file has which kernel; no other thread sees half of it."""
     if not _files:
+        found: Dict[str, str] = {}
         for name in sorted(os.listdir(_folder)):
             if not name.endswith(".axe"):
                 continue
             path = os.path.join(_folder, name)
             with open(path, encoding="utf-8") as f:
                 for kernel in re.findall(r"^kernel\s+(\w+)", f.read(), re.M):
-                    _files.setdefault(kernel, path)
+                    found.setdefault(kernel, path)
+        _files.update(found)
     return _files
 
 
@@ -46,9 +48,8 @@ def __getattr__(name: str) -> Kernel:
         raise AttributeError(f"the library has no kernel '{name}'; "
                              "dir(axe.ops) lists them")
     path = _files[name]
-    if path not in _modules:
-        _modules[path] = load(path)
-    kernel = _modules[path][name]
+    module = _modules.get(path) or _modules.setdefault(path, load(path))
+    kernel = module[name]
     globals()[name] = kernel
     return kernel
 

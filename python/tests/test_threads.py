@@ -14,7 +14,7 @@ from kernels import random, twice
 @pytest.mark.parametrize("own", [False, True])
 def test_threads(own):
     """Right results from eight threads, on one device and on their own."""
-    wrong = []
+    wrong, done = [], []
 
     def work(seed):
         r = np.random.default_rng(seed)
@@ -25,13 +25,27 @@ def test_threads(own):
             c = axe.ops.gemm(a, b, device=device) if own else axe.ops.gemm(a, b)
             if not np.allclose(c, a @ b.T, atol=1e-4):
                 wrong.append((seed, i))
+        done.append(seed)
 
     threads = [threading.Thread(target=work, args=(s,)) for s in range(8)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert wrong == []
+    assert wrong == [] and len(done) == 8
+
+
+def test_the_library_is_read_by_several_threads(monkeypatch):
+    """One saw that another had begun to list the kernels, and found no gemm there."""
+    seen = []
+
+    def opens(*args, **keywords):
+        seen.append(len(axe.ops._files))
+        return open(*args, **keywords)
+
+    monkeypatch.setattr(axe.ops, "open", opens, raising=False)
+    monkeypatch.setattr(axe.ops, "_files", {})
+    assert "gemm" in axe.ops._index() and len(seen) > 3 and set(seen) == {0}
 
 
 def test_the_lock_is_released():
