@@ -6,6 +6,7 @@ import math
 import operator
 import os
 import re
+import sys
 from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
                     Sequence, SupportsIndex, Tuple)
 
@@ -183,6 +184,8 @@ class Kernel(_axe.Caller):
         self._inputs = [p for p in self.params if p.access != "out"]
         self._outputs = [p for p in self.params if p.access == "out"]
         self._number = {p.name: i for i, p in enumerate(self.params)}
+        self._name(tuple(sys.intern(p.name) for p in self._inputs),
+                   tuple(sys.intern(p.name) for p in self._outputs))
         self._variants: Dict[Any, Kernel] = {}
         self._forget_all()
         _device.kernels.add(self)

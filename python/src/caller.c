@@ -10,6 +10,7 @@
 
 typedef struct caller {
     PyObject_HEAD entries known;
+    PyObject             *input, *output; /* tuples of names, or NULL */
 } caller;
 
 /* The device of this thread, or else of all. */
@@ -311,20 +312,11 @@ device_in_use(PyObject *self)
 }
 
 static PyObject *
-caller_call(PyObject *self, PyObject *args, PyObject *kw)
+call_placed(PyObject *self, PyObject *args, PyObject *out)
 {
     request   r;
-    PyObject *out = NULL, *result;
+    PyObject *result;
 
-    if (kw && PyDict_Size(kw) > 0) {
-        out = PyDict_GetItemString(kw, "out");
-        if (!out || out == Py_None || PyDict_Size(kw) > 1) {
-            PyObject *method = PyObject_GetAttrString(self, "_keywords");
-            result = method ? PyObject_Call(method, args, kw) : NULL;
-            Py_XDECREF(method);
-            return result;
-        }
-    }
     r.args = args;
     r.out = out;
     r.device = device_in_use(self);
@@ -339,12 +331,87 @@ caller_call(PyObject *self, PyObject *args, PyObject *kw)
     return result;
 }
 
+/* What has those names from the i-th on, behind what is given; a new tuple, or
+ * NULL if it is not all there. */
+static PyObject *
+place(PyObject *given, PyObject *names, PyObject *kw)
+{
+    Py_ssize_t n_given = given ? PyTuple_Size(given) : 0;
+    Py_ssize_t n = PyTuple_Size(names);
+    PyObject  *out = n_given <= n ? PyTuple_New(n) : NULL;
+
+    for (Py_ssize_t i = 0; out && i < n; i++) {
+        PyObject *x = i < n_given
+                          ? PyTuple_GetItem(given, i)
+                          : PyDict_GetItem(kw, PyTuple_GetItem(names, i));
+        if (!x)
+            Py_CLEAR(out);
+        else {
+            Py_INCREF(x);
+            PyTuple_SetItem(out, i, x);
+        }
+    }
+    return out;
+}
+
+/* A call with names of parameters and out= alone, and all of them.  false: it
+ * is another one, or a wrong one, nothing raised. */
+static bool
+call_named(caller *c, PyObject *args, PyObject *kw, PyObject *out,
+           PyObject **result)
+{
+    Py_ssize_t n_given = PyTuple_Size(args), n_named = PyDict_Size(kw);
+    Py_ssize_t n_in = PyTuple_Size(c->input), n_out = PyTuple_Size(c->output);
+    PyObject  *in, *outs = NULL;
+    bool       all;
+
+    n_named -= n_in - n_given + (out != NULL);
+    in = n_named == 0 || (n_named == n_out && !out) ? place(args, c->input, kw)
+                                                    : NULL;
+    if (in && n_named > 0)
+        outs = place(NULL, c->output, kw);
+    all = in && (n_named == 0 || outs);
+    PyErr_Clear();
+    if (all)
+        *result = call_placed((PyObject *)c, in,
+                              outs && n_out == 1 ? PyTuple_GetItem(outs, 0)
+                              : outs             ? outs
+                                                 : out);
+    Py_XDECREF(in);
+    Py_XDECREF(outs);
+    return all;
+}
+
+static PyObject *
+caller_call(PyObject *self, PyObject *args, PyObject *kw)
+{
+    static PyObject *out_name;
+    PyObject        *out, *method, *result;
+
+    if (!kw || PyDict_Size(kw) == 0)
+        return call_placed(self, args, NULL);
+    if (!out_name)
+        out_name = PyUnicode_InternFromString("out");
+    out = out_name ? PyDict_GetItem(kw, out_name) : NULL;
+    if (out && out != Py_None && PyDict_Size(kw) == 1)
+        return call_placed(self, args, out);
+    if (((caller *)self)->input && out != Py_None &&
+        call_named((caller *)self, args, kw, out, &result))
+        return result;
+    method = PyObject_GetAttrString(self, "_keywords");
+    result = method ? PyObject_Call(method, args, kw) : NULL;
+    Py_XDECREF(method);
+    return result;
+}
+
 static void
 caller_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
     axepy_entries_forget(&((caller *)self)->known);
+    Py_XDECREF(((caller *)self)->input);
+    Py_XDECREF(((caller *)self)->output);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -354,6 +421,25 @@ caller_forget(PyObject *self, PyObject *nothing)
 {
     (void)nothing;
     axepy_entries_forget(&((caller *)self)->known);
+    Py_RETURN_NONE;
+}
+
+/* _name(inputs, outputs), once */
+static PyObject *
+caller_name(PyObject *self, PyObject *args)
+{
+    caller   *c = (caller *)self;
+    PyObject *input, *output;
+
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &input, &PyTuple_Type,
+                          &output))
+        return NULL;
+    if (c->input)
+        return axepy_fail(AXE_EARG, "the parameters have names already");
+    Py_INCREF(input);
+    Py_INCREF(output);
+    c->input = input;
+    c->output = output;
     Py_RETURN_NONE;
 }
 
@@ -399,6 +485,7 @@ caller_device(PyObject *self, PyObject *nothing)
 static PyMethodDef caller_methods[] = {
     {"_device_in_use", caller_device, METH_NOARGS, "of this thread, or of all"},
     {"_forget", caller_forget, METH_NOARGS, "drop what earlier calls found"},
+    {"_name", caller_name, METH_VARARGS, "names of inputs and of outputs"},
     {"_swap_device", swap_device, METH_VARARGS | METH_STATIC,
      "(device or None, of this thread?) -> what it was"},
     {NULL, NULL, 0, NULL}};

@@ -221,9 +221,12 @@ def test_which_is_which():
     """Parameters in any order, among them those that are not looked at."""
     x, z = two(3, 5)
     y = np.zeros_like(x)
-    row = bind(k.less, x, z, params=((1, -1, 0), (2,)))
-    assert run([z, y, x], [y], attrs_of(row)) is None
-    np.testing.assert_array_equal(y, x - z)
+    for params, args in (((1, -1, 0), [z, y, x]), ((1, 0, -1), [z, x, y])):
+        y[:] = 5
+        row = bind(k.less, x, z, params=(params, (2,)))
+        assert run(args, [y], attrs_of(row)) is None
+        assert run(args, [y], attrs_of(row)) is None
+        np.testing.assert_array_equal(y, x - z)
     a, i = np.zeros(4, "f4"), np.zeros(4, "i4")
     row = bind(k.ramp, params=((0,), (2, 1)), sizes=(("M", 4),))
     assert run([np.array(2.5, "f4")], [i, a], attrs_of(row)) is None
@@ -281,24 +284,25 @@ def test_in_the_child_of_a_fork():
 
 def test_threads():
     """Calls of one row take turns; Python's lock is not held, by none of them."""
-    row, wrong = bind(k.less, *two(40, 50)), []
+    row, wrong, done = bind(k.less, *two(200, 500)), [], []
 
     def work(seed):
         r = np.random.default_rng(seed)
-        x, z = (r.standard_normal((40, 50)).astype("f4") for _ in "xz")
+        x, z = (r.standard_normal((200, 500)).astype("f4") for _ in "xz")
         y, want = np.zeros_like(x), x - z
         made = frame([x, z], [y], attrs_of(row))
-        for i in range(3000):
+        for i in range(200):
             y[:] = seed
             if call(c.byref(made)) or not (y == want).all():
                 wrong.append((seed, i))
+        done.append(seed)
 
     threads = [threading.Thread(target=work, args=(s,)) for s in range(4)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert wrong == []
+    assert wrong == [] and len(done) == 4
 
 
 @pytest.mark.parametrize("case", ["the same", "another size", "an error"])

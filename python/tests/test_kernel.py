@@ -209,7 +209,23 @@ def test_keywords():
     for c in (gemm(A=a, B=b), gemm(a, B=b), gemm(a, b, BM=96), gemm(a, b, M=20), gemm(a, b, BM=96, BN=48, K=30)):
         np.testing.assert_allclose(c, want, rtol=1e-4, atol=1e-5)
     c = np.empty((20, 10), "f4")
-    assert gemm(a, b, C=c) is c
+    assert gemm(a, b, C=c) is c and gemm(B=b, C=c, A=a) is c
+    assert gemm(A=a, B=b, out=c) is c and gemm(a, B=b, out=c) is c
+    assert gemm(A=a, B=b, out=None, device=None).shape == (20, 10)
+    for wrong, said in (
+            ({"A": a}, "B is missing|1 are given"), ({"B": b}, "A is missing"),
+            ({"A": a, "B": b, "C": c, "out": c}, "C is given twice"), ({"C": c}, "0 are given"),
+            ({"A": a, "B": b, "C": c, "D": c}, "no parameter 'D'"), ({"out": c}, "0 are given"),
+            ({"A": a, "B": b, "D": 3}, "no size 'D'"), ({"A": None, "B": b}, "is no array")):
+        with pytest.raises(axe.Error, match=said):
+            gemm(**wrong)
+    with pytest.raises(axe.CallError, match="A is given twice"):
+        gemm(a, A=a)
+    with pytest.raises(axe.CallError, match="3 are given"):
+        gemm(a, b, b, C=c)
+    add_to = axe.kernel(ADD_TO).add_to
+    y = np.ones(3, "f4")
+    assert add_to(X=y.copy(), Y=y) is y and (y == 2).all()
     np.testing.assert_allclose(c, want, rtol=1e-4, atol=1e-5)
     assert gemm.with_(BM=96) is gemm.with_(BM=96)
     assert gemm.with_(BM=96).with_(BM=96) is gemm.with_(BM=96)
@@ -515,6 +531,8 @@ def test_what_is_given_twice_or_by_halves():
     with pytest.raises(axe.CallError, match="Y is given twice, by name and by out="):
         two(x, Y=y, out=(y.copy(), z))
     assert two(x, Y=y, Z=z)[0] is y and y[0] == -1
+    assert two(Z=z, X=-x, Y=y)[1] is z and y[0] == 1
+    assert two(X=x, out=(y, z))[1] is z and y[0] == -1
     with pytest.raises(axe.ArgumentError, match="device='cuda' is no axe.Device"):
         two(x, device="cuda")
     with pytest.raises(axe.ArgumentError, match="device='cpu' is no axe.Device"):

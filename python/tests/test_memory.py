@@ -34,8 +34,15 @@ def test_nothing_leaks():
 
 
 def test_references_are_given_back():
-    x = random(4, 4)
+    x, y = random(4, 4), random(4, 4)
     n = sys.getrefcount(x)
+    for _ in range(10):
+        twice(X=x, Y=y), twice(X=x, out=y), twice(X=x)
+        for wrong in ({"X": x, "Y": x}, {"Y": y}, {"X": x, "Y": y, "Z": y}):
+            with pytest.raises(axe.Error):
+                twice(**wrong)
+    del wrong
+    assert (sys.getrefcount(x), sys.getrefcount(y)) == (n, n)
     for _ in range(10):
         twice(x)
         with pytest.raises(axe.Error):
