@@ -19,6 +19,9 @@ typedef struct axe_linear {
     const char *in[AXE_LINEAR_DIMS], *out[AXE_LINEAR_DIMS];
     int         in_bits[AXE_LINEAR_DIMS], out_bits[AXE_LINEAR_DIMS];
     uint64_t basis[AXE_LINEAR_BITS]; /* first input's first, low bits first */
+    /* Bits of each input at which nothing is, though their basis is 0: what a
+     * named layout says beyond its bases. Operations drop it. */
+    uint64_t nothing[AXE_LINEAR_DIMS];
 } axe_linear;
 
 int axe_linear_in_at(const axe_linear *l, int dim);

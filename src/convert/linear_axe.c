@@ -15,11 +15,11 @@
 static const struct {
     const char   *triton, *axe;
     axe_axis_kind kind;
-} names[] = {{"register", "reg", AXE_KIND_REG},
-             {"lane", "lane", AXE_KIND_THREAD},
-             {"warp", "warp", AXE_KIND_THREAD},
-             {"block", "block", AXE_KIND_THREAD},
-             {"offset", "m", AXE_KIND_MEMORY}};
+} names[] = {
+    {"register", "reg", AXE_KIND_REG}, {"lane", "lane", AXE_KIND_THREAD},
+    {"warp", "warp", AXE_KIND_THREAD}, {"block", "block", AXE_KIND_THREAD},
+    {"offset", "m", AXE_KIND_MEMORY},  {"row", "tlane", AXE_KIND_MEMORY},
+    {"col", "tcol", AXE_KIND_MEMORY}};
 
 static axe_status
 axis_of(axe_ctx *cx, const char *in, axe_axis *out)
@@ -48,7 +48,8 @@ axe_linear_to_axe(axe_ctx *cx, const axe_linear *l, const axe_layout **out)
             int      bit = 0;
 
             if (v == 0) {
-                replica[r++] = it;
+                replica[r] = it;
+                r += !(l->nothing[d] >> i & 1);
                 continue;
             }
             for (; !(v >> bit & 1); bit++)

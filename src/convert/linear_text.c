@@ -234,8 +234,8 @@ begin_object(axe_reader *r, const struct row *row, axe_json *out,
     return axe_cv_add(r->cx, out, last, kind);
 }
 
-/* "ttg" "." kind "<" [ padding ] "{" fields "}" { "," field } ">", behind '#'
- */
+/* "ttg" "." kind "<" [ padding ] "{" fields "}" { "," field } ">", behind '#';
+ * "ttng" "." kind "<" fields ">" of tensor memory */
 static axe_status
 read_attribute(axe_reader *r, aliases *known, axe_json *out)
 {
@@ -248,6 +248,8 @@ read_attribute(axe_reader *r, aliases *known, axe_json *out)
     AXE_TRY(axe_cv_need(r, FORMAT, '<'));
     if (strcmp(row->ir, "padded_shared") == 0)
         AXE_TRY(read_padding(r, out, &last));
+    if (strncmp(row->ir, "tensor_memory", strlen("tensor_memory")) == 0)
+        return read_fields(r, known, row, false, '>', out, &last);
     AXE_TRY(axe_cv_need(r, FORMAT, '{'));
     AXE_TRY(read_fields(r, known, row, false, '}', out, &last));
     while (axe_scan_take(r, ','))
@@ -264,7 +266,8 @@ read_reference(axe_reader *r, aliases *known, axe_json *out)
 
     if (!name)
         return axe_cv_expected(r, FORMAT, what);
-    if (strcmp(name, "ttg") == 0 || strcmp(name, "triton_gpu") == 0)
+    if (strcmp(name, "ttg") == 0 || strcmp(name, "triton_gpu") == 0 ||
+        strcmp(name, "ttng") == 0 || strcmp(name, "triton_nvidia_gpu") == 0)
         return read_attribute(r, known, out);
     for (int i = 0; i < known->n; i++)
         if (strcmp(name, known->name[i]) == 0) {
@@ -295,7 +298,35 @@ read_gluon(axe_reader *r, aliases *known, axe_json *out)
     return read_fields(r, known, row, true, ')', out, &last);
 }
 
-/* int | true | false | list | layout */
+/* "{" [ name "=" value { "," name "=" value } ] "}" */
+static axe_status
+read_object(axe_reader *r, aliases *known, axe_json *out)
+{
+    axe_json *last = NULL, v;
+
+    *out = (axe_json){.kind = AXE_JSON_OBJECT};
+    AXE_TRY(too_deep(r, known));
+    known->depth++;
+    r->at++;
+    while (!axe_scan_take(r, '}')) {
+        const char *name;
+
+        axe_scan_peek(r);
+        if (!(name = axe_scan_name(r)))
+            return axe_cv_expected(r, FORMAT, "a name and '='");
+        AXE_TRY(axe_cv_need(r, FORMAT, '='));
+        AXE_TRY(read_value(r, known, &v));
+        v.key = name;
+        v.key_len = strlen(name);
+        axe_cv_add(r->cx, out, &last, v);
+        if (axe_scan_peek(r) != '}')
+            AXE_TRY(axe_cv_need(r, FORMAT, ','));
+    }
+    known->depth--;
+    return AXE_OK;
+}
+
+/* int | true | false | list | object | layout */
 static axe_status
 read_value(axe_reader *r, aliases *known, axe_json *out)
 {
@@ -304,6 +335,8 @@ read_value(axe_reader *r, aliases *known, axe_json *out)
     *out = (axe_json){.kind = AXE_JSON_NULL};
     if (c == '[' || c == '(')
         return read_list(r, known, c == '[' ? ']' : ')', out);
+    if (c == '{')
+        return read_object(r, known, out);
     if (axe_scan_word(r, "true") || axe_scan_word(r, "True")) {
         *out = (axe_json){.kind = AXE_JSON_BOOL, .truth = true};
         return AXE_OK;
