@@ -220,57 +220,176 @@ def powers(rng, rank, total):
     return [1 << x for x in v]
 
 
-def random_gluon(rng, gl):
-    """A layout by name and a shape: distributed, or of shared memory."""
-    kind = rng.randrange(6)
-    shape = [1 << rng.randint(4, 7) for _ in range(2)]
-    order = rng.choice([[0, 1], [1, 0]])
-    blocked = gl.BlockedLayout(
-        powers(rng, 2, rng.randint(0, 4)), powers(rng, 2, 5), powers(rng, 2, rng.randint(0, 3)), order
-    )
+def random_ctas(rng, rank):
+    """Bases of up to four CTAs: shares of dimensions, or copies."""
+    split, bases = [1] * rank, []
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        dim = rng.randrange(-1, rank)
+        bases.append([split[k] if k == dim else 0 for k in range(rank)])
+        if dim >= 0:
+            split[dim] *= 2
+    return bases
+
+
+def random_mma(rng, gl):
     version = rng.choice([2, 3])
     warps = powers(rng, 2, 2) if version == 2 else rng.choice([[4, 1], [4, 2], [8, 1]])
     tile = [16, 8] if version == 2 else [16, rng.choice([8, 16, 64]), 16]
-    mma = gl.NVMMADistributedLayout(version=[version, 0], warps_per_cta=warps, instr_shape=tile)
-    if kind == 0:
-        return blocked, shape
-    if kind == 1:
-        return mma, shape
-    if kind == 2:
+    return gl.NVMMADistributedLayout(
+        version=[version, 0], warps_per_cta=warps, instr_shape=tile, cga_layout=random_ctas(rng, 2)
+    )
+
+
+def random_mfma(rng, amd):
+    bits = rng.choice([32, 32, 64])
+    tile = rng.choice([[16, 16], [16, 16] if bits == 64 else [32, 32], [64, 4], [4, 64]])
+    return amd.AMDMFMALayout(
+        rng.choice([3, 4]), tile + [16], tile[0] == 64 or rng.random() < 0.5, powers(rng, 2, 2),
+        element_bitwidth=32 if 64 in tile else bits,
+        tiles_per_warp=powers(rng, 2, rng.choice([0, 0, 1, 2])) if 64 not in tile else [1, 1],
+        cga_layout=random_ctas(rng, 2),
+    )
+
+
+def random_wmma(rng, amd):
+    """Registers and warps of a CTA take tiles in any order of the tiles' bits."""
+    split, bases = [1, 1], [[], []]
+    for _ in range(rng.randint(0, 4)):
         dim = rng.randrange(2)
-        return gl.SliceLayout(dim, rng.choice([blocked, mma])), [shape[1 - dim]]
+        bases[rng.randrange(2)].append([split[k] if k == dim else 0 for k in range(2)])
+        split[dim] *= 2
+    version = rng.choice([1, 2, 3])
+    tile = [16, 16, rng.choice([32, 64, 128]) if version == 3 else 16]
+    return amd.AMDWMMALayout(
+        version, rng.random() < 0.5, bases[1], bases[0], tile, cga_layout=random_ctas(rng, 2),
+    )
+
+
+def random_operand(rng, gl, blocked, mma, mfma, wmma):
+    parent = rng.choice([blocked, mma, mfma, wmma])
+    which = rng.randrange(2)
+    if parent is mma and mma.version[0] == 3:
+        which = 0
+    width = 0 if parent is blocked else rng.choice([1, 2, 4] if parent is mma else [4, 8, 16])
+    return gl.DotOperandLayout(which, parent, width)
+
+
+def random_shared(rng, gl, shape, order):
+    kind, ctas = rng.randrange(4), random_ctas(rng, 2)
+    share = [max([e] + [2 * b[k] for b in ctas if b[k]]) for k, e in enumerate([1, 1])]
+    if kind == 0:
+        return gl.SwizzledSharedLayout(
+            1 << rng.randint(0, 2), 1 << rng.randint(0, 2), 1 << rng.randint(0, 2), order, ctas
+        )
+    if kind == 1:
+        return gl.PaddedSharedLayout.with_identity_for([[16 << rng.randint(0, 3), 1 << rng.randint(0, 3)]], shape, order, ctas)
+    bits, swizzle = rng.choice([8, 16, 32]), rng.choice([0, 32, 64, 128])
+    turned, fp4 = rng.random() < 0.5, kind == 3 and rng.random() < 0.5
+    if fp4:
+        bits, swizzle = 8, 128
+    if rng.random() < 0.3:
+        shape[rng.randrange(2)] = 512
+    fast = 0 if turned else 1
+    for k in range(2):
+        least = max(8, swizzle * 8 // bits // (2 if fp4 else 1)) if k == fast else 8
+        shape[k] = max(shape[k], least * share[k])
+    return gl.NVMMASharedLayout(swizzle, bits, 2, turned, fp4, ctas)
+
+
+def random_tmem(rng, bw, shape):
+    ctas = random_ctas(rng, 2)
+    share = [max([1] + [2 * b[k] for b in ctas if b[k]]) for k in range(2)]
+    if rng.random() < 0.3:
+        shape[:] = [32 << rng.randint(0, 3), 2 << rng.randint(0, 3)]
+        shape[:] = [e * s for e, s in zip(shape, share)]
+        return bw.TensorMemoryScalesLayout(ctas)
+    rows = rng.choice([64, 128])
+    shape[:] = [max(rows, shape[0]) * share[0], max(16, shape[1]) * share[1]]
+    pair = any(b == [1, 0] for b in ctas[:1]) and rng.random() < 0.5
+    return bw.TensorMemoryLayout(
+        [rows, 16 << rng.randint(0, 3)], rng.choice([1, 1, 2]), ctas, pair,
+        not pair and rng.random() < 0.2,
+    )
+
+
+def random_gluon(rng, gl, amd, bw):
+    """A layout by name and a shape: distributed, of shared or tensor memory."""
+    kind = rng.randrange(9)
+    shape = [1 << rng.randint(4, 7) for _ in range(2)]
+    order = rng.choice([[0, 1], [1, 0]])
+    blocked = gl.BlockedLayout(
+        powers(rng, 2, rng.randint(0, 4)), powers(rng, 2, 5), powers(rng, 2, rng.randint(0, 3)), order,
+        random_ctas(rng, 2),
+    )
+    mma, mfma, wmma = random_mma(rng, gl), random_mfma(rng, amd), random_wmma(rng, amd)
+    if kind < 3:
+        return [blocked, mma, mfma][kind], shape
     if kind == 3:
-        which = 0 if version == 3 else rng.randrange(2)
-        return gl.DotOperandLayout(which, mma, rng.choice([1, 2, 4])), shape
+        dim = rng.randrange(2)
+        return gl.SliceLayout(dim, rng.choice([blocked, mma, mfma])), [shape[1 - dim]]
     if kind == 4:
-        bits, swizzle = rng.choice([8, 16, 32]), rng.choice([32, 64, 128])
-        turned = rng.random() < 0.5
-        shape[0 if turned else 1] = max(shape[0 if turned else 1], swizzle * 8 // bits)
-        return gl.NVMMASharedLayout(swizzle, bits, 2, transposed=turned), shape
-    return gl.SwizzledSharedLayout(
-        1 << rng.randint(0, 2), 1 << rng.randint(0, 2), 1 << rng.randint(0, 2), order
-    ), shape
+        return wmma, [max(e, 64) for e in shape]
+    if kind == 5:
+        return random_operand(rng, gl, blocked, mma, mfma, wmma), [max(e, 64) for e in shape]
+    if kind == 6:
+        return random_tmem(rng, bw, shape), shape
+    return random_shared(rng, gl, shape, order), shape
 
 
 def ask_text(ev, text, to, shape):
     return ev.ask("convert", {"text": text, "from": "triton", "to": to, "shape": shape})
 
 
-def shared_places(bases, shape):
-    """Where Triton has each element, row by row."""
-    index = [0]
-    for i, j in bases.offset_bases:
-        b = i * shape[1] + j
-        index += [x ^ b for x in index]
-    place = [0] * len(index)
-    for offset, x in enumerate(index):
-        place[x] = offset
-    return [{"m": p} for p in place]
+def places_of(inputs, shape, nothing=()):
+    """Where Triton has each element, row by row: all places in all inputs, each a
+    dict.  `inputs` has a list of bases for each name; of those named in `nothing`
+    a basis of 0 is no copy, but a place of nothing."""
+    places = [[] for _ in range(shape[0] * shape[1])]
+    at = [(0, {})]
+    for name, bases in inputs.items():
+        for bit, (i, j) in enumerate(bases):
+            if i == j == 0 and (name, bit) in nothing:
+                continue
+            b = i * shape[1] + j
+            at += [(x ^ b, {**p, name: p.get(name, 0) | 1 << bit}) for x, p in at]
+    for x, p in at:
+        places[x].append({name: p.get(name, 0) for name, bases in inputs.items()})
+    return places
+
+
+def padded_places(layout, shape):
+    """The same for padded memory: what is in one CTA goes further by its padding."""
+    split = [1, 1]
+    block = []
+    for b in layout.cga_layout:
+        k = next((k for k in range(2) if b[k]), None)
+        total = [max([1] + [2 * c[d] for c in layout.cga_layout if c[d]]) for d in range(2)]
+        block.append([shape[d] // total[d] * b[d] for d in range(2)] if k is not None else [0, 0])
+    places = places_of({"m": layout.offset_bases, "block": block}, shape)
+    for each in places:
+        for p in each:
+            p["m"] += sum(p["m"] // every * pad for every, pad in layout.interval_padding_pairs)
+    return places
+
+
+def mine_at(ev, layout, shape, names):
+    """The same as axe says, by axis."""
+    coords = [[i, j] for i in range(shape[0]) for j in range(shape[1])]
+    args = {"layout": layout, "shape": shape, "coords": coords, "set_valued": True}
+    got = layout and ev.ask("apply", args)
+    return got and [[{n: p.get(n, 0) for n in names} for p in e] for e in got]
+
+
+def same_places(a, b):
+    key = lambda p: sorted(p.items())
+    return bool(a) and [sorted(map(key, e)) for e in a] == [sorted(map(key, e)) for e in b]
 
 
 def against_gluon(ev, n):
     try:
         import triton.experimental.gluon.language as gl
+        from triton.experimental.gluon.language import amd
+        from triton.experimental.gluon.language.nvidia import blackwell as bw
         from triton._C.libtriton import gluon_ir, ir
     except ImportError:
         print("Gluon is not there")
@@ -280,32 +399,57 @@ def against_gluon(ev, n):
     builder = gluon_ir.GluonOpBuilder(context)
     rng, tally, samples = random.Random(20250729), Counter(), {}
     for _ in range(n):
-        layout, shape = random_gluon(rng, gl)
+        layout, shape = random_gluon(rng, gl, amd, bw)
         name = type(layout).__name__
-        attribute = layout._to_ir(builder)
-        bases = builder.to_linear_layout(attribute, shape)
-        shared = "Shared" in name
-        if shared:
-            whole = builder.get_shared_mem_desc_ty(builder.get_int16_ty(), shape, attribute, shape)
-        else:
-            whole = builder.get_distributed_ty(builder.get_int32_ty(), shape, attribute)
+        memory = "Shared" in name or "Tensor" in name
+        try:
+            attribute = layout._to_ir(builder)
+            if "Shared" in name:
+                whole = builder.get_shared_mem_desc_ty(builder.get_int16_ty(), shape, attribute, shape)
+            elif memory:
+                whole = builder.get_tensor_mem_desc_ty(builder.get_int8_ty(), shape, attribute, shape)
+            else:
+                whole = builder.get_distributed_ty(builder.get_int32_ty(), shape, attribute)
+        except Exception as error:  # Triton's own verifier
+            tally[f"{name}: Triton refuses"] += 1
+            samples.setdefault(f"{name}: Triton refuses", str(error))
+            continue
         text = str(whole)
-        text = text[text.index("#ttg") : text.rindex(", #ttg.shared_memory" if shared else ">")]
-        want = shared_places(bases, shape) if shared else ask_text(ev, repr(bases), "triton", shape)
+        end = ", #ttg.shared_memory" if "Shared" in name else ", #ttng.tensor_memory" if memory else ">"
+        text = text[text.index("#tt") : text.rindex(end)]
+        bases = None if name == "PaddedSharedLayout" else builder.to_linear_layout(attribute, shape)
+        if name == "PaddedSharedLayout":
+            want = padded_places(layout, shape)
+        elif "Shared" in name:
+            nothing = [("m", 3)] if getattr(layout, "fp4_padded", False) else []
+            want = places_of({"m": bases.offset_bases, "block": bases.block_bases}, shape, nothing)
+        elif memory:
+            # Copies are for the lanes of each warp, of block scales
+            copies = [("tlane", 5), ("tlane", 6)] if "Scales" in name else []
+            inputs = {"tlane": bases.rows, "tcol": bases.cols, "block": tmem_ctas(layout, shape)}
+            nothing = [(n, k) for n in ("tlane", "tcol") for k in range(40) if (n, k) not in copies]
+            want = places_of(inputs, shape, nothing)
+        else:
+            want = ask_text(ev, repr(bases), "triton", shape)
         for form, mine in (("Python", repr(layout)), ("IR", text)):
             # Axe has a swizzle beside the iters, which no list of bases of ours is
-            got = ask_text(ev, mine, "axe" if shared else "triton", shape)
-            if shared:
-                coords = [[i, j] for i in range(shape[0]) for j in range(shape[1])]
-                args = {"layout": got, "shape": shape, "coords": coords}
-                got = got and ev.ask("apply", args)
-            same = got == want and got is not None
+            got = ask_text(ev, mine, "axe" if memory else "triton", shape)
+            if memory:
+                same = same_places(mine_at(ev, got, shape, want[0][0].keys()), want)
+            else:
+                same = got == want and got is not None
             key = f"{name} as {form}: " + ("agree" if same else "differ")
             tally[key] += 1
             if not same:
                 samples.setdefault(key, json.dumps([mine, shape, repr(bases), got]))
     report(f"Gluon, {n} random layouts", tally, samples)
     return any("differ" in k for k in tally)
+
+
+def tmem_ctas(layout, shape):
+    """The CTAs' bases in elements, which Triton does not show."""
+    total = [max([1] + [2 * c[d] for c in layout.cga_layout if c[d]]) for d in range(2)]
+    return [[shape[d] // total[d] * b[d] for d in range(2)] for b in layout.cga_layout]
 
 
 def main():
