@@ -22,16 +22,16 @@ find_index_row(const axe_machine *mc, int bits)
 }
 
 /* The bits in which all lanes that get something differ from who gives it; 0:
- * not the same ones. */
+ * not the same ones, or some get their own. */
 static int
 distance_of(const axe_round *r)
 {
-    int d = 0;
+    int d = NOBODY;
 
     for (int l = 0; l < AXE_ROUND_LANES; l++) {
         if (r->from[l] < 0)
             continue;
-        if (d != 0 && (r->from[l] ^ l) != d)
+        if (d != NOBODY && (r->from[l] ^ l) != d)
             return 0;
         d = r->from[l] ^ l;
     }

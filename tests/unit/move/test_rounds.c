@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "move/rounds.h"
+#include "move/rows.h"
 
 enum { LANES = AXE_ROUND_LANES, REGS = 12, TRIALS = 4000 };
 
@@ -223,6 +223,36 @@ test_nobody_has_it(void **unused)
     axe_ctx_free(cx);
 }
 
+/* An exchange is the row of a round only where all lanes get what their partner
+ * has: not where the first 16 keep what the others get of them, too. */
+static void
+test_rows(void **unused)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_machine *mc;
+    axe_rounds         r;
+    axe_shuffle_step  *step;
+    double             cost = 0;
+    int64_t            have[LANES], want[LANES];
+    const int          wants[] = {16, 8, 1, 32};
+
+    (void)unused;
+    assert_int_equal(axe_machine_find(cx, "sm_80", &mc), AXE_OK);
+    for (int i = 0; i < 4; i++) {
+        for (int l = 0; l < 32; l++) {
+            have[l] = l;
+            want[l] = wants[i] == 32 ? l ^ 4 : l % wants[i];
+        }
+        assert_true(axe_rounds_find(cx, 32, 1, have, 1, want, &r));
+        assert_true(axe_rounds_rows(cx, mc, 32, &r, &step, &cost));
+        assert_int_equal(r.n, 1);
+        assert_int_equal(step[0].index, wants[i] != 32);
+        for (int l = 0; l < 32 && !step[0].index; l++)
+            assert_int_equal(r.round[0].from[l], l ^ step[0].param);
+    }
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
@@ -231,6 +261,7 @@ main(void)
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_all_small),
         cmocka_unit_test(test_nobody_has_it),
+        cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
