@@ -577,14 +577,13 @@ class Kernel(_axe.Caller):
         key: Any = (device, tuple(
             (l[0], _arrays.order(l[1], l[2])) if p.name in typed else None
             for (p, _), l in zip(given, looks)))
-        program = None
         if _measure.has_records():  # values hang on sizes; what has the same is one program
-            program = self.compile(arrays, device=device)
-            if program.tuned:
-                key = (*key, program.tuned)
+            tuned = self.compile(arrays, device=device, stage="ir").tuned
+            if tuned:
+                key = (*key, tuned)
         found = self._execs.get(key)
         if found is None:
-            program = program or self.compile(arrays, device=device)
+            program = self.compile(arrays, device=device)
             found = self._execs[key] = (program, _axe.Exec(program, device))
         return found
 

@@ -222,6 +222,13 @@ def test_programs_are_kept_by_tuned_values(tmp_path, monkeypatch):
         np.testing.assert_array_equal(k(x[:n]), x[:n] / 2)
     tuned = [program.tuned for program, _ in k._execs.values()]
     assert len(tuned) == 2 and None in tuned
+    stages = []  # what a shape costs that is new, of sizes that were seen
+    whole = axe._kernel._axe.compile
+    monkeypatch.setattr(axe._kernel._axe, "compile",
+                        lambda *args: stages.append(args[-1]) or whole(*args))
+    for n in range(3050, 3060):
+        np.testing.assert_array_equal(k(x[:n]), x[:n] / 2)
+    assert stages == 10 * [axe._kernel.STAGES.index("ir")]
 
 
 def test_tune_stops():
