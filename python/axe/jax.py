@@ -20,12 +20,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _arrays, _axe
-from ._errors import CallError, UnsupportedError
+from ._errors import ArgumentError, CallError, UnsupportedError
 from ._gradient import Gradient, one
 from ._kernel import Kernel, Module
 
 _TARGET = "axe_kernel"
 _process = secrets.randbits(62)
+_METHODS = ("sequential", "sequential_unrolled", None)
 _lock = threading.Lock()
 _rows: Dict[Any, Tuple[Any, int, Any]] = {}  # what _bind found
 
@@ -34,13 +35,16 @@ jax.ffi.register_ffi_target(_TARGET, _axe.jax_target(_process), platform="cpu")
 
 def function(kernel: Union[Kernel, Module], *,
              backward: Union[Kernel, Module, None] = None,
-             vmap_method: str = "sequential") -> Callable[..., Any]:
+             vmap_method: Optional[str] = "sequential") -> Callable[..., Any]:
     """The kernel as a function of arrays that JAX can trace.
 
     Its arguments are the kernel's ``in`` and ``inout`` parameters in order; those of
     rank 0 may be numbers.  It returns all that the kernel writes, ``out`` and
     ``inout``, in order: JAX's arrays do not change, so an ``inout`` argument keeps
-    its value.  ``vmap_method`` is that of ``jax.ffi.ffi_call``.
+    its value.  ``vmap_method`` is that of ``jax.ffi.ffi_call``: one that calls the
+    kernel for each element of the batch, ``"sequential"`` or
+    ``"sequential_unrolled"``, or None for none, as a kernel's parameters have as many
+    dimensions as it says.
 
     ``backward`` is a kernel for the gradients.  Its inputs are found by their names:
     those of the inputs and outputs of ``kernel``, or ``dY`` for the gradient with
@@ -60,6 +64,9 @@ def function(kernel: Union[Kernel, Module], *,
     >>> jax.grad(lambda x: square(x).sum())(jnp.array([1., 2., 3.]))
     Array([2., 4., 6.], dtype=float32)
     """
+    if vmap_method not in _METHODS:
+        raise ArgumentError(f"vmap_method={vmap_method!r}: parameters of kernels have as "
+                            f"many dimensions as they say; it is one of {_METHODS}")
     kernel = one(kernel)
     call = _caller(kernel, vmap_method)
     if backward is None:
@@ -91,7 +98,7 @@ def _zero(x: Any) -> Any:
     return np.zeros(x.shape, jax.dtypes.float0)
 
 
-def _caller(kernel: Kernel, vmap_method: str) -> Callable[..., Any]:
+def _caller(kernel: Kernel, vmap_method: Optional[str]) -> Callable[..., Any]:
     written = [p for p in kernel.params if p.access != "in"]
 
     def call(*args: Any) -> Any:

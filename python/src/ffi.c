@@ -116,6 +116,8 @@ typedef struct bound {
     int         n_arg, n_result, n_size;
     int       param[2 * AXEPY_ARRAYS]; /* of args, results; -1: not looked at */
     axe_size *size;
+    int64_t   rank[2 * AXEPY_ARRAYS]; /* of the buffers that the call is for */
+    int64_t   shape[2 * AXEPY_ARRAYS][AXEPY_RANK];
 } bound;
 
 static bound **_Atomic table;
@@ -167,6 +169,12 @@ array_of(const axe_program *p, int param, const buffer *b)
                        .data = b->data};
 }
 
+static const buffer *
+buffer_at(const bound *b, const frame *f, int i)
+{
+    return i < b->n_arg ? f->args.buffer[i] : f->results.buffer[i - b->n_arg];
+}
+
 static axe_status
 new_call(bound *b, const frame *f)
 {
@@ -176,14 +184,34 @@ new_call(bound *b, const frame *f)
 
     for (int i = 0; i < b->n_arg + b->n_result; i++)
         if (b->param[i] >= 0)
-            array[n++] =
-                array_of(p->program, b->param[i],
-                         i < b->n_arg ? f->args.buffer[i]
-                                      : f->results.buffer[i - b->n_arg]);
+            array[n++] = array_of(p->program, b->param[i], buffer_at(b, f, i));
     axe_call_free(b->call);
     b->call = NULL;
-    return axe_call_new(p->cx, b->exec->cpu, n, array, b->n_size, b->size,
-                        &b->call);
+    AXE_TRY(axe_call_new(p->cx, b->exec->cpu, n, array, b->n_size, b->size,
+                         &b->call));
+    for (int i = 0; i < b->n_arg + b->n_result; i++)
+        if (b->param[i] >= 0) {
+            const buffer *x = buffer_at(b, f, i);
+            b->rank[i] = x->rank;
+            memcpy(b->shape[i], x->shape, (size_t)x->rank * sizeof(int64_t));
+        }
+    return AXE_OK;
+}
+
+/* Is the call for buffers of these shapes?  vmap's methods other than
+ * sequential make others of those that were traced. */
+static bool
+is_for(const bound *b, const frame *f)
+{
+    for (int i = 0; i < b->n_arg + b->n_result; i++) {
+        const buffer *x = buffer_at(b, f, i);
+        if (b->param[i] >= 0 &&
+            (x->rank != b->rank[i] ||
+             memcmp(x->shape, b->shape[i], (size_t)x->rank * sizeof(int64_t)) !=
+                 0))
+            return false;
+    }
+    return b->call;
 }
 
 static axe_status
@@ -193,13 +221,11 @@ run(bound *b, const frame *f)
     void      *data[2 * AXEPY_ARRAYS] = {0};
     axe_status st;
 
-    if (!b->call)
+    if (!is_for(b, f))
         AXE_TRY(new_call(b, f));
     for (int i = 0; i < b->n_arg + b->n_result; i++)
         if (b->param[i] >= 0)
-            data[b->param[i]] = i < b->n_arg
-                                    ? f->args.buffer[i]->data
-                                    : f->results.buffer[i - b->n_arg]->data;
+            data[b->param[i]] = buffer_at(b, f, i)->data;
     st = axe_call_run_at(cx, b->call, data);
     if (st != AXE_ESHAPE)
         return st;

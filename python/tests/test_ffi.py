@@ -3,6 +3,7 @@ ctypes as xla/ffi/api/c_api.h has them, so that it needs no JAX."""
 import ctypes as c
 import gc
 import os
+import re
 import resource
 import threading
 
@@ -231,6 +232,29 @@ def test_which_is_which():
     row = bind(k.ramp, params=((0,), (2, 1)), sizes=(("M", 4),))
     assert run([np.array(2.5, "f4")], [i, a], attrs_of(row)) is None
     assert (a == 2.5).all() and list(i) == [0, 1, 2, 3]
+
+
+def test_shapes_of_buffers():
+    """A call is for the shapes that come with it, whatever was there before."""
+    row = bind(k.less, *two(3, 5))
+    for shape in ((3, 5), (6, 5), (6, 5), (3, 9), (3, 5), (1, 1)):
+        x, z = two(*shape)
+        y = np.zeros_like(x)
+        assert run([x, z], [y], attrs_of(row)) is None
+        np.testing.assert_array_equal(y, x - z)
+    x, z = two(2, 3, 5)
+    y = np.full_like(x, 5)
+    for args, result, what in (([x, z], y, "X has 2 dimensions"),
+                               ([x[0], z[0]], y, "Y has 2 dimensions"),
+                               ([x[0], z[0, 0]], y[0], "Z has 2 dimensions"),
+                               ([x[0], z[0]], y[0, :2], "M is 3 from X .* but 2 from Y")):
+        code, text = run(args, [result], attrs_of(row))
+        assert code == INVALID and re.search(what, text), text
+        assert (y == 5).all()
+        x2, z2 = two(3, 5)
+        y2 = np.zeros_like(x2)
+        assert run([x2, z2], [y2], attrs_of(row)) is None
+        np.testing.assert_array_equal(y2, x2 - z2)
 
 
 def test_errors():

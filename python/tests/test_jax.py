@@ -112,6 +112,14 @@ def test_gradients():
     dx, di = back((x, 2 * x))
     np.testing.assert_allclose(dx, 8 * x, rtol=1e-6)
     assert di.dtype == jax.dtypes.float0 and di.shape == (9,)
+    _, back = jax.vjp(lambda x, a: square(x, a, 1), x, jnp.float32(2))
+    dx, da = back(jnp.ones(9))
+    assert da.dtype == np.float32 and da == 0  # of what the kernel gives no gradient
+    np.testing.assert_allclose(dx, 4 * x, rtol=1e-6)
+    with pytest.raises(axe.CallError, match="none of what there is to read"):
+        axe.jax.function(k.twice, backward=axe.kernel(
+            "kernel b(inout f32 X[M, N], out f32 dX[M, N]) "
+            "{ index m, n; cta (i : 1) dX[m, n] = X[m, n]; }"))
     with pytest.raises(axe.UnsupportedError, match="in place"):
         axe.jax.function(k.add_to, backward=k.twice)
     with pytest.raises(axe.CallError, match="none of what there is to read"):
@@ -158,6 +166,67 @@ def test_many_rows():
 def test_vmap():
     x = random(3, 5, 7)
     np.testing.assert_array_equal(jax.vmap(twice)(x), 2 * x)
+    unrolled = axe.jax.function(k.twice, vmap_method="sequential_unrolled")
+    np.testing.assert_array_equal(jax.vmap(unrolled)(x), 2 * x)
+    np.testing.assert_allclose(
+        jax.vmap(jax.grad(lambda x: square(x, 2.0, 1).sum()))(x[0]), 4 * x[0], rtol=1e-6)
+
+
+def test_other_methods_of_vmap():
+    """Kernels have a fixed rank: with "expand_dims" the batch was a dimension more, of
+    which the call that was there already saw the first element alone."""
+    for method in ("expand_dims", "broadcast_all", "legacy_vectorized", "no"):
+        with pytest.raises(axe.ArgumentError, match="as many dimensions as they say"):
+            axe.jax.function(k.square, vmap_method=method)
+    f = axe.jax.function(k.square, backward=k.square_backward, vmap_method=None)
+    x = random(3, 9)
+    with pytest.raises(Exception, match="vmap"):
+        jax.vmap(lambda x: f(x, 2.0, 1))(x)
+    _, back = jax.vjp(lambda x: f(x, 2.0, 1), x[0])
+    with pytest.raises(Exception, match="vmap"):
+        jax.vmap(back)(x)
+
+
+def test_kernels_of_one_name():
+    def of(n):
+        return axe.jax.function(axe.kernel(
+            "kernel same(in f32 X[M], out f32 Y[M]) "
+            f"{{ index m; cta (i : M by 64) Y[i*64 + m] = {n} * X[i*64 + m]; }}"))
+
+    x = random(9)
+    for n in (2, 3, 2):
+        np.testing.assert_allclose(of(n)(x), n * x, rtol=1e-6)
+
+
+def test_what_is_bound_once():
+    """By one of the threads that trace the same call."""
+    import threading
+    import time
+    f = axe.jax.function(axe.kernel("kernel once(in f32 X[M], out f32 Y[M]) "
+                                    "{ index m; cta (i : 1) Y[m] = X[m]; }"))
+    bound, bind = [], axe.jax._bind
+
+    def slow(*args):
+        bound.append(1)
+        time.sleep(0.05)
+        return bind(*args)
+
+    device = axe.Device(threads=1)
+
+    def work():
+        with device:
+            f(jnp.ones(7))
+
+    axe.jax._bind = slow
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        axe.jax._bind = bind
+    assert len(bound) == 1
 
 
 def test_refusals():
@@ -168,6 +237,9 @@ def test_refusals():
         gemm(random(2, 2))
     with pytest.raises(axe.CallError, match="give one of them"):
         axe.jax.function(k)
+    with pytest.raises(axe.ShapeError, match="X has 2 dimensions"):
+        twice(2.0)
+    assert twice.__name__ == "twice" and "Y" in twice.__doc__
 
 
 def test_another_process():
