@@ -23,6 +23,6 @@ axe_cv_writer axe_cv_write_numpy, axe_cv_write_torch, axe_cv_write_triton;
 axe_cv_writer axe_cv_write_einops, axe_cv_write_dtensor, axe_cv_write_jax;
 axe_cv_writer axe_cv_write_shardy, axe_cv_write_gspmd, axe_cv_write_alpa;
 axe_cv_writer axe_cv_write_oneflow, axe_cv_write_megatron;
-axe_cv_writer axe_cv_write_blockcyclic;
+axe_cv_writer axe_cv_write_blockcyclic, axe_cv_write_zigzag;
 
 #endif

@@ -162,9 +162,9 @@ read_sub_axis(axe_reader *r, const char **out)
     return AXE_OK;
 }
 
-/* "{" [ axis { "," axis } ] "}" [ priority ], into a list. */
+/* "{" [ axis { "," axis } ] "}" [ priority ], into a list; of dimension k. */
 static axe_status
-read_axes(axe_reader *r, axe_json *axes)
+read_axes(axe_reader *r, int k, axe_json *axes)
 {
     axe_json   *last = NULL;
     const char *name;
@@ -172,10 +172,14 @@ read_axes(axe_reader *r, axe_json *axes)
     AXE_TRY(axe_cv_need(r, "shardy", '{'));
     while (!axe_scan_take(r, '}')) {
         if (axe_scan_peek(r) == '?') {
-            axe_cv_expected(r, "shardy", "a mesh axis in quotes, or '}'");
-            axe_help(r->cx, "an open dimension may yet be cut further, so it "
-                            "is no layout; without '?' it is closed");
-            return AXE_ESYNTAX;
+            axe_fail(r->cx, axe_scan_span(r, r->at, r->at + 1),
+                     AXE_EUNSUPPORTED,
+                     "shardy: dimension %d is open: it may yet be cut further, "
+                     "so nobody knows who has what",
+                     k);
+            axe_help(r->cx, "Shardy's pass sdy-close-shardings takes '?' away; "
+                            "then it is what its axes say");
+            return AXE_EUNSUPPORTED;
         }
         AXE_TRY(read_sub_axis(r, &name));
         axe_cv_add(r->cx, axes, &last, text_value(name));
@@ -216,7 +220,7 @@ read_shardy_rest(axe_reader *r)
                             "shardy: partial sums: each holder has a summand "
                             "of an element, not a copy of it");
         AXE_TRY(axe_cv_need(r, "shardy", '='));
-        AXE_TRY(read_axes(r, &ignored));
+        AXE_TRY(read_axes(r, -1, &ignored));
     }
     return AXE_OK;
 }
@@ -242,8 +246,11 @@ read_shardy(axe_ctx *cx, const char *text, axe_json *out)
     AXE_TRY(axe_cv_need(&r, "shardy", ','));
     AXE_TRY(axe_cv_need(&r, "shardy", '['));
     while (!axe_scan_take(&r, ']')) {
+        int k = out->n_child;
+
         AXE_TRY(read_axes(
-            &r, axe_cv_add(cx, out, &last, (axe_json){.kind = AXE_JSON_LIST})));
+            &r, k,
+            axe_cv_add(cx, out, &last, (axe_json){.kind = AXE_JSON_LIST})));
         skip_priority(&r);
         if (axe_scan_peek(&r) != ']')
             AXE_TRY(axe_cv_need(&r, "shardy", ','));

@@ -377,6 +377,38 @@ axe_cv_write_gspmd(axe_ctx *cx, const axe_layout *l,
     return AXE_OK;
 }
 
+/* ----------------------------------------------------------------- zig-zag */
+
+/* A layout on one device alone, whose dimension k goes into two chunks. */
+axe_status
+axe_cv_write_zigzag(axe_ctx *cx, const axe_layout *l,
+                    const axe_convert_options *opt, const char **text)
+{
+    axe_writing w;
+    axe_shape   shape;
+
+    AXE_TRY(axe_writing_begin(cx, "zigzag", l, opt, false, &w));
+    if (w.n_device > 1) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                 "zigzag: of %d ranks none of its shardings is a layout: a "
+                 "rank's second chunk runs against the ranks",
+                 w.n_device);
+        axe_help(cx, "what this layout is, dtensor, jax or gspmd may say");
+        return AXE_EUNSUPPORTED;
+    }
+    AXE_TRY(axe_writing_over_mesh(&w));
+    AXE_TRY(axe_writing_forward(&w));
+    shape = opt->shape.n > 0 ? opt->shape : axe_layout_shape(cx, l);
+    for (int k = 0; k < shape.n; k++)
+        if (shape.extent[k] % 2 == 0) {
+            *text = axe_textf(cx, "zigzag(dim=%d)", k);
+            return AXE_OK;
+        }
+    return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                    "zigzag: no dimension of %s goes into two chunks",
+                    axe_layout_text(cx, l));
+}
+
 /* ------------------------------------------------------------ block-cyclic */
 
 /* Dimension k as rounds of blocks over axis k of the mesh: the block. */

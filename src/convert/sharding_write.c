@@ -171,8 +171,8 @@ axe_writing_begin(axe_ctx *cx, const char *system, const axe_layout *l,
     return take_apart(w, l);
 }
 
-static axe_status
-forward(const axe_writing *w)
+axe_status
+axe_writing_forward(const axe_writing *w)
 {
     for (int k = 0; k < w->rank; k++)
         for (int j = 0; j < w->dim[k].n; j++)
@@ -218,7 +218,7 @@ axe_status
 axe_writing_by_axes(axe_writing *w, bool whole)
 {
     AXE_TRY(axe_writing_over_mesh(w));
-    AXE_TRY(forward(w));
+    AXE_TRY(axe_writing_forward(w));
     for (int k = 0; k < w->rank; k++) {
         axe_parts *d = &w->dim[k];
         axe_part  *out =

@@ -37,7 +37,9 @@ AXE_CHECK axe_status axe_writing_begin(axe_ctx *cx, const char *system,
                                        bool column, axe_writing *w);
 /* ESHAPE: a device has nothing, or two parts. */
 AXE_CHECK axe_status axe_writing_over_mesh(axe_writing *w);
-/* That, and devices count up from 0; then devices' parts become parts of axes
+/* Devices count up from 0; else ESHAPE. */
+AXE_CHECK axe_status axe_writing_forward(const axe_writing *w);
+/* Both; then devices' parts become parts of axes
  * of the mesh, or (whole) whole axes; ESHAPE where they are none. */
 AXE_CHECK axe_status axe_writing_by_axes(axe_writing *w, bool whole);
 /* ESHAPE: some device's part of a dimension is inside a local one. */
