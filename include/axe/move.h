@@ -39,7 +39,7 @@ typedef enum axe_move_memory {
 
 typedef struct axe_move_options {
     const char   *machine; /* whose threads and banks; NULL: sm_90a */
-    int           bits;    /* of an element: 8, 16, 32, 64 or 128; 0: 32 */
+    int           bits;    /* of an element: 4, 8, 16, 32, 64 or 128; 0: 32 */
     axe_move_kind by;      /* SHUFFLE or SHARED: only so, where anything moves
                               between threads; NOTHING: the cheapest */
     axe_move_memory memory;
@@ -61,7 +61,8 @@ typedef struct axe_move_access {
 typedef struct axe_move_program {
     axe_move_kind     kind;
     const char       *machine;
-    int               bits, lanes, n_warp, n_cta;
+    int               bits; /* 4: what is moved and counted are bytes of two */
+    int               lanes, n_warp, n_cta;
     int64_t           n_element;
     int64_t           n_shuffle;    /* instructions of a warp */
     int64_t           most_shuffle; /* of these, in the warp that has most */
@@ -90,7 +91,8 @@ typedef struct axe_move_program {
  *         axis leaves its range; a place of dst is of two elements that differ.
  *         EUNSUPPORTED: the machine has no threads that run together; an axis
  *         of neither threads, registers nor memory; from memory to memory; from
- *         one CTA to another; shared memory does not suffice; `by`
+ *         one CTA to another; elements of 4 bits of which SRC and DST have not
+ *         the same two in a byte; shared memory does not suffice; `by`
  *         shuffles, and elements leave their warp.
  *         ELIMIT: over 2^20 places; over 256 registers of a thread.
  * Cost: O(places) for each layout of shared memory that is tried. */

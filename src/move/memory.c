@@ -139,7 +139,8 @@ axe_mover_in_memory(axe_mover *m, axe_move_program *out)
                  "move: SRC and DST are both memory, and element %" PRId64
                  " changes its place: which threads move it is not said",
                  d->element[k]);
-        axe_help(m->cx, "move to registers of threads, and from there");
+        axe_help(m->cx, "choose a layout R over threads and registers: move "
+                        "SRC to R, and R to DST");
         return AXE_EUNSUPPORTED;
     }
     axe_mover_begin(m, out, AXE_MOVE_NOTHING);

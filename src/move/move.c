@@ -90,8 +90,9 @@ axe_mover_refuse(const axe_mover *m, int64_t e, int cta)
              "move: element %" PRId64 " is wanted in CTA %d, which does not "
              "have it",
              e, cta);
-    axe_help(m->cx, "between CTAs elements go by way of global memory, or a "
-                    "copy into a tile with replicas");
+    axe_help(m->cx, "between CTAs elements go by way of global memory: move "
+                    "SRC to a layout over m with memory global, wait for all "
+                    "CTAs, move that to DST");
     return AXE_EUNSUPPORTED;
 }
 
@@ -408,11 +409,11 @@ check_options(axe_ctx *cx, const axe_move_options *opt, axe_mover *m)
     const char *name = opt && opt->machine ? opt->machine : "sm_90a";
 
     m->bits = opt && opt->bits != 0 ? opt->bits : 32;
-    if (m->bits != 8 && m->bits != 16 && m->bits != 32 && m->bits != 64 &&
-        m->bits != 128)
+    if (m->bits != 4 && m->bits != 8 && m->bits != 16 && m->bits != 32 &&
+        m->bits != 64 && m->bits != 128)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "move: elements of %d bits; 8, 16, 32, 64 and 128 are "
-                        "moved",
+                        "move: elements of %d bits; 4, 8, 16, 32, 64 and 128 "
+                        "are moved",
                         m->bits);
     m->by = opt ? opt->by : AXE_MOVE_NOTHING;
     if (m->by != AXE_MOVE_NOTHING && m->by != AXE_MOVE_SHUFFLE &&
@@ -440,11 +441,17 @@ axe_move_plan(axe_ctx *cx, const axe_layout *src, const axe_layout *dst,
     AXE_NEED(cx, src);
     AXE_NEED(cx, dst);
     AXE_NEED(cx, out);
-    axe_mover         m = {.cx = cx, .src = src, .dst = dst};
+    axe_mover         m = {.cx = cx};
     axe_move_program *r = axe_new(cx, axe_move_program);
-    bool              same;
+    bool              same, pairs;
 
     AXE_TRY(check_options(cx, opt, &m));
+    pairs = m.bits == 4;
+    if (pairs && src->size == dst->size)
+        AXE_TRY(axe_move_bytes_of(cx, &src, &dst));
+    m.bits = pairs ? 8 : m.bits;
+    m.src = src;
+    m.dst = dst;
     AXE_TRY(axe_sides_make(cx, m.mc, m.bits,
                            opt ? opt->memory : AXE_MOVE_IN_SHARED, src, dst,
                            &m.s));
@@ -462,6 +469,7 @@ axe_move_plan(axe_ctx *cx, const axe_layout *src, const axe_layout *dst,
     same = axe_move_play(cx, r, &r->n_proved);
     assert(same);
     (void)same;
+    r->bits = pairs ? 4 : r->bits;
     *out = r;
     return AXE_OK;
 }

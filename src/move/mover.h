@@ -46,4 +46,9 @@ AXE_CHECK axe_status axe_mover_from_memory(axe_mover *m, axe_move_program *out);
 AXE_CHECK axe_status axe_mover_to_memory(axe_mover *m, axe_move_program *out);
 AXE_CHECK axe_status axe_mover_in_memory(axe_mover *m, axe_move_program *out);
 
+/* nibbles.c: both layouts of elements of 4 bits as layouts of their bytes;
+ * refused where they have not the same two in one. */
+AXE_CHECK axe_status axe_move_bytes_of(axe_ctx *cx, const axe_layout **src,
+                                       const axe_layout **dst);
+
 #endif

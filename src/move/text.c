@@ -65,8 +65,10 @@ put_summary(axe_buf *b, const axe_move_program *m)
 {
     axe_putf(b, "%s: %s\n", kinds[m->kind].word, kinds[m->kind].text);
     put_line(b, "elements",
-             axe_textf(b->cx, "%" PRId64 " of %d bits, %s%s of %s",
-                       m->n_element, m->bits, number(b->cx, m->n_warp, "warp"),
+             axe_textf(b->cx, "%" PRId64 " of %s, %s%s of %s", m->n_element,
+                       m->bits == 4 ? "8 bits, two of 4 in each"
+                                    : axe_textf(b->cx, "%d bits", m->bits),
+                       number(b->cx, m->n_warp, "warp"),
                        m->n_cta > 1
                            ? axe_textf(b->cx, " of each of %d CTAs", m->n_cta)
                            : "",
