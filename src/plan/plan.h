@@ -57,6 +57,9 @@ typedef struct axe_operand {
 
 /* Does a check of the operand speak of the variable? */
 bool axe_operand_asks(const axe_operand *op, const axe_var *v);
+/* Is it one number, for which subscripts alone ask in a statement of this
+ * value?  Then it is in no lane. */
+bool axe_operand_places(const axe_node *value, const axe_operand *op);
 
 /* A part of how a digit moves an operand: digit / over % extent elements times
  * stride; extent 0: not reduced. */

@@ -225,6 +225,23 @@ axe_operand_asks(const axe_operand *op, const axe_var *v)
     return false;
 }
 
+/* Is an element of t a part of the value, and not of a subscript alone? */
+static bool
+computes_of(const axe_node *n, const axe_tensor *t)
+{
+    bool any = n->op == AXE_OP_load && n->u.tensor == t;
+
+    for (int i = 0; i < n->n_arg && n->op != AXE_OP_load && !any; i++)
+        any = computes_of(n->arg[i], t);
+    return any;
+}
+
+bool
+axe_operand_places(const axe_node *value, const axe_operand *op)
+{
+    return op->n_term == 0 && !computes_of(value, op->tensor);
+}
+
 const axe_var *
 axe_alone_in(axe_planner *p, const axe_node *at)
 {

@@ -270,6 +270,8 @@ axe_map_most_lanes(const axe_plan *p, const axe_schedule *s)
 
     for (int i = 0; i < s->n_operand; i++) {
         const axe_tensor *t = s->operand[i].tensor;
+        if (i > 0 && axe_operand_places(s->value, &s->operand[i]))
+            continue;
         axe_type type = p->place[t->id].tensor ? p->place[t->id].type : t->type;
         int      bits = axe_type_table[type].bits;
         int n = p->machine->vector_bits / (bits < 32 && !s->raw ? 32 : bits);

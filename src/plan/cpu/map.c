@@ -39,9 +39,14 @@ is_raw(const axe_planner *p, const axe_request *r)
 {
     axe_type t = axe_kept_as(p, r->operand[0].tensor);
 
-    return r->value->op == AXE_OP_load && r->n_operand == 2 && r->n_nest == 1 &&
-           axe_kept_as(p, r->operand[1].tensor) == t && r->value->type == t &&
-           axe_type_table[t].bits < WORD_BITS;
+    if (r->value->op != AXE_OP_load || r->n_nest != 1 || r->value->type != t)
+        return false;
+    for (int i = 1; i < r->n_operand; i++)
+        if (!axe_operand_places(r->value, &r->operand[i]) &&
+            (r->operand[i].load != r->value ||
+             axe_kept_as(p, r->operand[i].tensor) != t))
+            return false;
+    return axe_type_table[t].bits < WORD_BITS;
 }
 
 /* Does it choose or fold indices, so that lanes hold them as they are? */
@@ -64,6 +69,8 @@ axe_map_lanes(axe_planner *p, axe_request *r, int *lanes)
 
     for (int i = 0; i < r->n_operand; i++) {
         axe_type t;
+        if (i > 0 && axe_operand_places(r->value, &r->operand[i]))
+            continue;
         AXE_TRY(axe_compute_type(p->cx, p->mc, r->operand[i].load->at,
                                  r->operand[i].tensor->type, &t));
         int n = axe_machine_lanes(p->mc, t);

@@ -98,6 +98,8 @@ why_not_wider(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         const axe_tensor *t = s->operand[i].tensor;
         axe_type          c = t->type;
         axe_mark          m = axe_ctx_mark(cx);
+        if (i > 0 && axe_operand_places(s->value, &s->operand[i]))
+            continue;
         if (axe_compute_type(cx, p->machine, t->at, t->type, &c) != AXE_OK)
             axe_ctx_release(cx, m);
         bits = axe_type_table[c].bits > bits ? axe_type_table[c].bits : bits;

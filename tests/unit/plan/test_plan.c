@@ -335,6 +335,12 @@ test_retiles(void **state)
 #define TILED "; x[n] = X[i, j*64 + n]; Y[i, j*64 + n] = x[n]; } }"
 #define OPEN "(64) : (1)  declared for threads, so open here; auto: row-major"
 
+/* A place that is known when the kernel runs is a number of 64 bits, but in no
+ * lane. */
+#define PLACED(T)                                                              \
+    "kernel k(in " T " X[M, 64], in i32 at[M], out " T                         \
+    " Y[M, 64]) { index m; cta (i : M) { i64 begin = i64(at[i]);"
+
 /* The reason that is told is the one that holds. */
 static void
 test_reasons(void **state)
@@ -356,6 +362,12 @@ test_reasons(void **state)
          "transpose: it needs two indices"},
         {IN "cta (i : M) Y[i, n] = X[i, n] * f32(n > 5 ? n : 2*n); }",
          "16 lanes: indices are values here, of 64 bits in a lane"},
+        {PLACED("f32") " Y[i, m] = X[begin, m]; } }",
+         "32 lanes: 16 of 32 bits fill a vector"},
+        {PLACED("bf16") " Y[i, m] = X[begin, m]; } }",
+         "64 lanes: 32 of 16 bits fill a vector"},
+        {PLACED("f64") " Y[i, m] = f64(begin); } }",
+         "16 lanes: 8 of 64 bits fill a vector"},
         {TILE "(2, 32) : (1@warp, 1@lane)" TILED, OPEN},
         {TILE "(64) : (1@reg) + [32 : 1@lane]" TILED, OPEN},
         {TILE "swizzle(128) o (2, 32) : (32, 1)" TILED, OPEN},
