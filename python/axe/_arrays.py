@@ -62,9 +62,18 @@ def _torch_capsule() -> Callable[[Any], Any]:
         if ((x.is_cpu or x.is_cuda) and not x.requires_grad and x.layout is strided
                 and not x.is_conj() and not x.is_neg()):
             return capsule(x)
+        _check_signs(x)
         return None
 
     return of
+
+
+def _check_signs(x: Any) -> None:
+    """PyTorch exports such a tensor's memory as if it had no such bit."""
+    if x.is_neg():
+        raise ArgumentError("a tensor with its negative bit set, whose memory has the "
+                            "numbers without their signs; x.resolve_neg() is a copy with "
+                            "them")
 
 
 def look(x: Any) -> Tuple[str, Tuple[int, ...], Tuple[int, ...], int, int, bool,
@@ -76,6 +85,8 @@ def look(x: Any) -> Tuple[str, Tuple[int, ...], Tuple[int, ...], int, int, bool,
         raise ArgumentError("a masked array's mask would not be looked at; "
                             "x.filled(0) has a number for each masked element, x.data "
                             "the array without its mask")
+    if framework(x) == "torch" and hasattr(x, "is_neg"):
+        _check_signs(x)
     return _axe.look(x)
 
 

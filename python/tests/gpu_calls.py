@@ -85,7 +85,8 @@ torch.Tensor.device = "cuda:0"
 torch.Tensor.is_conj = torch.Tensor.is_neg = lambda self: False
 torch.utils = types.SimpleNamespace(dlpack=types.SimpleNamespace(
     to_dlpack=lambda x: x.capsule()))
-torch.empty = lambda shape, dtype, device: torch.Tensor(np.full(shape, 9, dtype))
+torch.empty = lambda shape, dtype, device: {"cuda:0": torch.Tensor}[device](
+    np.full(shape, 9, dtype))
 
 
 @pytest.fixture(autouse=True)

@@ -229,6 +229,14 @@ def test_what_is_bound_once():
     assert len(bound) == 1
 
 
+def test_on_a_gpu(monkeypatch):
+    """XLA has no handler there."""
+    from types import SimpleNamespace
+    monkeypatch.setattr(k.twice, "_device_in_use", lambda: SimpleNamespace(threads=0))
+    with pytest.raises(axe.UnsupportedError, match="on the CPU alone"):
+        twice(random(4, 4))
+
+
 def test_refusals():
     gemm = axe.jax.function(axe.ops.gemm)
     with pytest.raises(axe.ShapeError, match="K is 30 from A .* but 7 from B"):

@@ -34,6 +34,22 @@ kernel double_backward(in f32 X[M, N], in f32 Z[M, N], out f32 dX[M, N]) {
     index m, n;
     cta (i : 1) dX[m, n] = X[m, n] + Z[m, n];
 }
+kernel products<type T = f32>(in T X[M], in T Y[M], out T P[M], out T Q[M]) {
+    index m;
+    cta (i : M by 64) {
+        P[i*64 + m] = X[i*64 + m] * Y[i*64 + m];
+        Q[i*64 + m] = X[i*64 + m] * X[i*64 + m] * Y[i*64 + m];
+    }
+}
+kernel products_backward<type T = f32>
+    (in T Y[M], in T dQ[M], in T X[M], in T P[M], in T dP[M], out T dY[M], out T dX[M]) {
+    index m;
+    cta (i : M by 64) {
+        dX[i*64 + m] = dP[i*64 + m] * Y[i*64 + m] + T(2) * P[i*64 + m] * dQ[i*64 + m];
+        dY[i*64 + m] = (dP[i*64 + m] + X[i*64 + m] * dQ[i*64 + m]) * X[i*64 + m];
+    }
+}
+kernel ramp(in f32 a, out f32 Y[M]) { index m; cta (i : 1) Y[m] = a * f32(m); }
 kernel other_backward(in f32 dY[M, N], out f32 dZ[M, N]) {
     index m, n;
     cta (i : 1) dZ[m, n] = 2 * dY[m, n];
@@ -102,6 +118,19 @@ def test_refusals():
         k.twice(randn(2, 2).to(torch.complex64))
     with pytest.raises(axe.Error):
         k.twice(randn(2, 2).to_sparse())
+    negative = torch.randn(2, 2, dtype=torch.complex64, generator=random).conj().imag
+    assert negative.is_neg()  # its memory has the numbers without their sign
+    for do in (k.twice, k.twice, k.twice.time, lambda x: axe.kernel(TEXT).twice(x[:, 0:1])):
+        with pytest.raises(axe.ArgumentError, match=r"negative bit .* x.resolve_neg"):
+            do(negative)
+    assert torch.equal(k.twice(negative.resolve_neg()), 2 * negative)
+
+
+def test_what_is_measured_is_a_copy():
+    x, y = randn(9), randn(9)
+    was = y.clone()
+    assert k.add_to.check(x, y) and k.add_to.time(x, y, runs=3).median > 0
+    assert torch.equal(y, was)
 
 
 # -------------------------------------------------------------- as operators
@@ -144,6 +173,28 @@ def test_schemas():
     with pytest.raises(axe.ElementTypeError, match="X: there is no element type for "
                                                    "torch.complex64"):
         many(torch.empty(5, dtype=torch.complex64, device="meta"), 3, True, 2.0)
+
+
+def test_sizes_that_are_given():
+    """With the kernel, as no tensor has them."""
+    ramp = axe.torch.op("axe_test::ramp", k.ramp.with_(M=4))
+    torch.library.opcheck(ramp, (2.0,))
+    assert ramp(2.0).tolist() == [0, 2, 4, 6]
+
+
+def test_on_the_device_of_the_tensors():
+    made = twice(torch.empty(3, 4, dtype=torch.bfloat16, device="meta"))
+    assert (made.device.type, made.shape, made.dtype) == ("meta", (3, 4), torch.bfloat16)
+
+
+def test_sizes_that_data_says():
+    """While they are traced they have not even a likely value."""
+    torch._dynamo.reset()
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        f = torch.compile(lambda x: twice(x.nonzero().float()), fullgraph=True,
+                          backend="aot_eager")
+        for x in (torch.tensor([0, 1, 1]), torch.tensor([1, 1, 1, 0, 2])):
+            assert torch.equal(f(x), 2 * x.nonzero().float())
 
 
 def test_several_results():
@@ -223,6 +274,20 @@ def test_gradients():
     assert torch.equal(y, 2 * x * x + 1)
     y.sum().backward()  # whose gradient has strides of 0
     assert torch.equal(x.grad, 4 * x)
+
+
+def test_gradients_of_several():
+    """Each value of its name, in whatever order the kernels have them."""
+    products = axe.torch.op("axe_test::products", k.products, backward=k.products_backward)
+    x, y = (randn(9, dtype=torch.float64).requires_grad_() for _ in "xy")
+    assert torch.autograd.gradcheck(products, (x, y))
+    torch.library.opcheck(products, tuple(
+        v.detach().float().requires_grad_() for v in (x, y)))
+    p, q = products(x, y)
+    (p + 3 * q).sum().backward()
+    x0, y0 = x.detach(), y.detach()
+    torch.testing.assert_close(x.grad, y0 + 6 * x0 * y0)
+    torch.testing.assert_close(y.grad, x0 + 3 * x0 * x0)
 
 
 def test_gradients_compiled():
