@@ -337,10 +337,12 @@ struct axe_stmt {
     axe_scope_kind        scope; /* SCOPE */
     int                   n_var; /* SCOPE, FOR */
     const axe_var *const *var;
-    const int64_t *first; /* SCOPE: [n_var] number of the entity where var is
-                             0; or NULL: 0 */
-    axe_scope_keys      keys;     /* SCOPE */
-    const axe_tensor   *tensor;   /* TENSOR */
+    const int64_t *first;   /* SCOPE: [n_var] number of the entity where var is
+                               0; or NULL: 0 */
+    axe_scope_keys    keys; /* SCOPE */
+    const axe_tensor *tensor;     /* TENSOR; SCOPE that begins a group that
+                                     overlaps: a global tensor that counts who is
+                                     done, or NULL: a planner makes one */
     const axe_pipeline *pipeline; /* PIPELINE, PRODUCE, CONSUME */
     int                 n_body;
     axe_stmt *const    *body;

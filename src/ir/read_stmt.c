@@ -97,7 +97,28 @@ read_keys(axe_reader *r, axe_stmt *s)
     return AXE_OK;
 }
 
-/* "(" NAME ":" expr [ "from" INT ] { "," ... } ")" keys body */
+/* [ "counted" NAME ] */
+static axe_status
+read_counted(axe_reader *r, axe_stmt *s)
+{
+    axe_span         at = axe_read_at(r);
+    const axe_named *what;
+    const char      *name;
+
+    if (!axe_read_word(r, "counted"))
+        return AXE_OK;
+    AXE_TRY(axe_read_name(r, &name));
+    what = axe_read_find(r, name);
+    if (!what || !what->tensor || s->keys.overlap != 1)
+        return axe_fail(r->cx, at, AXE_ENAME,
+                        "`counted` is said of the first scope of a group that "
+                        "overlaps, and names a tensor, which `%s` is not",
+                        name);
+    s->tensor = what->tensor;
+    return AXE_OK;
+}
+
+/* "(" NAME ":" expr [ "from" INT ] { "," ... } ")" keys [ counted ] body */
 static axe_status
 read_ranged(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
 {
@@ -121,8 +142,10 @@ read_ranged(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
     AXE_TRY(axe_read_need(r, ")"));
     s->n_var = var.n;
     s->var = (const axe_var *const *)var.item;
-    if (kind == AXE_STMT_SCOPE)
+    if (kind == AXE_STMT_SCOPE) {
         AXE_TRY(read_keys(r, s));
+        AXE_TRY(read_counted(r, s));
+    }
     AXE_TRY(read_body(r, s));
     r->names.n = mark;
     return AXE_OK;

@@ -439,6 +439,8 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
                  s->kind == AXE_STMT_FOR ? "for" : axe_scope_name(s->scope));
         put_ranges(p, s);
         put_keys(p->out, &s->keys);
+        if (s->tensor)
+            axe_putf(p->out, " counted %s", tensor_name(p, s->tensor));
         put_block(p, s, depth);
         break;
     case AXE_STMT_ROLES:

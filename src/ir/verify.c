@@ -361,6 +361,24 @@ check_loop(axe_verifier *v, const axe_stmt *s)
     v->in_loop = in_loop;
 }
 
+/* A scope of a group that overlaps stands among those that the launch begins
+ * with, behind another one of the group unless it is the first. */
+static void
+check_group(axe_verifier *v, const axe_stmt *s, const axe_stmt *before)
+{
+    if (s->kind != AXE_STMT_SCOPE || s->keys.overlap == 0)
+        return;
+    if (v->inside)
+        axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                    "scopes overlap that are in no other "
+                                    "scope, and this is in a `%s`",
+                                    axe_scope_name(v->inside->scope)));
+    else if (s->keys.overlap == 2 && (!before || before->keys.overlap == 0))
+        axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                    "there is no scope in front of this one "
+                                    "that it could overlap"));
+}
+
 static void
 check_stmt(axe_verifier *v, const axe_stmt *s)
 {
@@ -415,8 +433,10 @@ check_body(axe_verifier *v, int n, axe_stmt *const *body)
     int tensors = v->tensors.n, pipelines = v->pipelines.n;
 
     v->depth++;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        check_group(v, body[i], i > 0 ? body[i - 1] : NULL);
         check_stmt(v, body[i]);
+    }
     v->depth--;
     v->tensors.n = tensors;
     v->pipelines.n = pipelines;

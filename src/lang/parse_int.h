@@ -62,7 +62,7 @@ const axe_syntax *axe_parse_call(axe_parser *p);
 
 const axe_syntax *axe_parse_scope(axe_parser *p);
 const axe_syntax *axe_parse_for(axe_parser *p);
-const axe_syntax *axe_parse_roles(axe_parser *p);
+const axe_syntax *axe_parse_group(axe_parser *p, axe_syntax_kind kind);
 const axe_syntax *axe_parse_turn(axe_parser *p);
 
 /* ---------------------------------------------------- parse_attr.c */

@@ -352,15 +352,17 @@ axe_parse_for(axe_parser *p)
     return parse_ranges(p, s, NULL) && parse_body(p, s) ? s : NULL;
 }
 
-/* roles = "roles" "{" { scope } "}" */
+/* group = ( "roles" | "overlap" ) "{" { scope } "}" */
 const axe_syntax *
-axe_parse_roles(axe_parser *p)
+axe_parse_group(axe_parser *p, axe_syntax_kind kind)
 {
-    axe_syntax *s = new_stmt(p, AXE_SYNTAX_ROLES);
+    axe_syntax *s = new_stmt(p, kind);
 
     p->tok++;
     if (p->tok->kind != AXE_TOK_lbrace) {
-        axe_parse_expected(p, "`{` before the roles");
+        axe_parse_expected(p, kind == AXE_SYNTAX_ROLES
+                                  ? "`{` before the roles"
+                                  : "`{` before the scopes");
         return NULL;
     }
     return parse_body(p, s) ? s : NULL;

@@ -428,7 +428,9 @@ parse_stmt(axe_parser *p)
     case AXE_TOK_lane:
         return axe_parse_scope(p);
     case AXE_TOK_roles:
-        return axe_parse_roles(p);
+        return axe_parse_group(p, AXE_SYNTAX_ROLES);
+    case AXE_TOK_overlap:
+        return axe_parse_group(p, AXE_SYNTAX_OVERLAP);
     case AXE_TOK_turn:
         return axe_parse_turn(p);
     case AXE_TOK_for:

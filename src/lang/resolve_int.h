@@ -5,7 +5,7 @@
  *     resolve_stmt.c     statements, tensors, pipelines
  *     resolve_if.c       branches
  *     resolve_loop.c     ranges, loops, what leaves them
- *     resolve_scope.c    scopes, roles
+ *     resolve_scope.c    scopes, roles, overlap
  *     resolve_fn.c       calls
  *     resolve_tune.c     domains of compile-time parameters
  *     resolve_expr.c     values: operators, casts, functions, names
@@ -91,6 +91,7 @@ typedef struct axe_resolver {
     int                    depth;      /* blocks we are in */
     const axe_stmt        *inside;     /* innermost scope, or NULL */
     int       crowd;     /* inner scopes around us that several entities run */
+    int       group;     /* of the scope to come: its `overlap`, or 0 */
     axe_flow *flow;      /* innermost loop that may be left here, or NULL */
     bool      gone_away; /* behind a `break` or `continue` */
     const axe_holds *holds;     /* conditions around, or NULL */
@@ -288,6 +289,7 @@ bool axe_data_begin(axe_resolver *r, const axe_range *g, axe_list *out,
 
 void axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out);
 void axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out);
+void axe_resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* ------------------------------------------------------ resolve_if.c */
 

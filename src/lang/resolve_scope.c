@@ -1,5 +1,5 @@
 /* resolve_scope.c - scopes: which entities they have, what is said of them, how
- * they nest; and roles. */
+ * they nest; roles; and groups that overlap. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -169,6 +169,18 @@ resolve_keys(axe_resolver *r, const axe_syntax *x, axe_stmt *s)
     }
 }
 
+static void
+join_group(axe_resolver *r, axe_stmt *s, int group)
+{
+    axe_status st = AXE_OK;
+
+    if (group > 0)
+        st = axe_scope_key_set(r->cx, s->at, s->scope, AXE_SCOPE_KEY_overlap,
+                               group, &s->keys);
+    if (st != AXE_OK)
+        axe_resolve_fail(r, st);
+}
+
 /* Groups and clusters go along the first variable: the one that `along` names
  * becomes that. */
 static void
@@ -204,7 +216,9 @@ axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
     const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
     int64_t        *first = axe_new_array(r->cx, int64_t, x->n_range);
     bool            slice = false;
+    int             group = r->group;
 
+    r->group = 0;
     s->kind = AXE_STMT_SCOPE;
     s->at = x->at;
     if (x->word.name)
@@ -221,6 +235,7 @@ axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
     check_nesting(r, x, s);
     s->first = slice ? first : NULL;
     resolve_keys(r, x, s);
+    join_group(r, s, group);
     r->crowd += around != NULL && is_crowd(s);
     r->inside = s;
     axe_resolve_inner(r, x->n_body, x->body, &body);
@@ -250,4 +265,23 @@ axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out)
                     .n_body = body.n,
                     .body = (axe_stmt *const *)(const void *)body.item};
     axe_list_push(out, s);
+}
+
+/* Scopes in a row, of which each says that it is one of a group. */
+void
+axe_resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    if (x->n_body == 0)
+        axe_resolve_fail(
+            r, axe_fail(r->cx, x->at, AXE_ESYNTAX, "`overlap` holds no scope"));
+    for (int i = 0; i < x->n_body; i++)
+        if (x->body[i]->kind != AXE_SYNTAX_SCOPE)
+            axe_resolve_fail(r, axe_fail(r->cx, x->body[i]->at, AXE_ESYNTAX,
+                                         "`overlap` holds scopes, which may "
+                                         "begin before those in front of them "
+                                         "end"));
+        else {
+            r->group = i == 0 ? 1 : 2;
+            axe_resolve_one(r, x->body[i], out);
+        }
 }

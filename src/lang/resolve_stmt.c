@@ -466,6 +466,9 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
     case AXE_SYNTAX_ROLES:
         axe_resolve_roles(r, x, out);
         break;
+    case AXE_SYNTAX_OVERLAP:
+        axe_resolve_overlap(r, x, out);
+        break;
     case AXE_SYNTAX_TURN:
         resolve_turn(r, x, out);
         break;

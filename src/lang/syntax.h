@@ -120,6 +120,7 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_ASSIGN,
     AXE_SYNTAX_BARRIER,
     AXE_SYNTAX_ROLES,
+    AXE_SYNTAX_OVERLAP,
     AXE_SYNTAX_TURN
 } axe_syntax_kind;
 

@@ -38,6 +38,8 @@ typedef struct axe_mem {
 
 typedef enum axe_lir_kind {
     AXE_LIR_TASKS,   /* var runs over this worker's share of [0, end) */
+    AXE_LIR_LIST,    /* var is the next of [0, end) that no worker has, as the
+                        word at mem says, or one that `await` put aside */
     AXE_LIR_LOOP,    /* var from begin to end by step */
     AXE_LIR_BLOCK,   /* body, with names of its own */
     AXE_LIR_IF,      /* cond != 0: body, else other */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/number.h"
+#include "plan/plan.h"
 #include "run/launch.h"
 
 struct axe_call {
@@ -27,7 +28,7 @@ axe_call_new(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
     const axe_kernel *k = e->program->kernel;
     axe_mark          m = axe_ctx_mark(cx);
     size_t    n_param = (size_t)k->n_param, n_size_of = (size_t)k->n_size;
-    size_t    n_ptr = n_param + (size_t)k->n_temp;
+    size_t    n_ptr = n_param + (size_t)e->program->plan->kernel->n_temp;
     size_t    n = n_size_of + n_param + n_ptr;
     axe_job   j;
     axe_call *c;

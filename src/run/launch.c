@@ -296,13 +296,14 @@ axe_job_prepare(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
                 int n_size, const axe_size *size, axe_job *j)
 {
     const axe_kernel *k = e->program->kernel;
+    int               n_temp = e->program->plan->kernel->n_temp;
 
     j->exec = e;
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j->bound));
     AXE_TRY(axe_bound_check_reach(cx, e->program, &j->bound));
     AXE_TRY(axe_check_packing(cx, e->program, n_array, array));
     AXE_TRY(axe_job_side(cx, j));
-    j->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
+    j->ptr = axe_new_array(cx, void *, k->n_param + n_temp + 1);
     for (int i = 0; i < k->n_param; i++)
         j->ptr[i] = j->bound.data[i];
     return AXE_OK;
@@ -312,7 +313,7 @@ axe_status
 axe_job_start(axe_ctx *cx, axe_job *j)
 {
     const axe_program *p = j->exec->program;
-    const axe_kernel  *k = p->kernel;
+    const axe_kernel  *k = p->plan->kernel; /* with what a pass added */
     axe_device        *d = j->exec->device;
 
     AXE_TRY(axe_forks_check(cx, d->forks));

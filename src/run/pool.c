@@ -50,7 +50,8 @@ typedef struct worker {
 } worker;
 
 struct axe_pool {
-    void (*barrier)(void *team, int64_t worker); /* first, as kernels expect */
+    void (*barrier)(void *team, int64_t worker); /* first, as kernels expect, */
+    void (*rest)(void *team);                    /* and this second */
     int       n;
     bool      crowded; /* more workers than processors: do not spin */
     bool      quit;
@@ -188,6 +189,14 @@ barrier(void *team, int64_t number)
     }
 }
 
+/* Somebody else is to go on. */
+static void
+rest(void *team)
+{
+    (void)team;
+    sched_yield();
+}
+
 void *
 axe_pool_team(axe_pool *p)
 {
@@ -287,6 +296,7 @@ axe_pool_new(axe_ctx *cx, int64_t n_worker, axe_pool **out)
     if (!p)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for threads");
     p->barrier = barrier;
+    p->rest = rest;
     p->mask = mask;
     p->crowded = n_worker > n_cpu;
     p->home = cpu_of(&mask, 0);

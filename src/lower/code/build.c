@@ -318,3 +318,14 @@ axe_compute_of(axe_lowering *lw, axe_type t)
         axe_ctx_release(lw->cx, m);
     return out;
 }
+
+const axe_node *
+axe_emit_let(axe_lowering *lw, axe_lblock *b, const axe_var *v,
+             const axe_node *value)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
+
+    l->var = v;
+    l->value = value;
+    return axe_ivar(lw, v);
+}

@@ -40,6 +40,8 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_putf(b, " by %s", l->atom->name);
     if (l->op == AXE_LOP_round)
         axe_putf(b, " to %s", axe_type_table[l->as].name);
+    if (l->op == AXE_LOP_await)
+        axe_putf(b, " of %s", axe_node_text(cx, l->value));
     if (l->op == AXE_LOP_stream)
         axe_putf(b, " if %s", axe_node_text(cx, l->value));
     if (l->op == AXE_LOP_gather)
@@ -127,6 +129,12 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
         case AXE_LIR_TASKS:
             axe_putf(b, "tasks %s < %s\n", l->var->name,
                      axe_node_text(cx, l->end));
+            put_block(cx, b, &l->body, depth + 1);
+            continue;
+        case AXE_LIR_LIST:
+            axe_putf(b, "list %s < %s by %s[%s]\n", l->var->name,
+                     axe_node_text(cx, l->end), l->mem.tensor->name,
+                     axe_node_text(cx, l->mem.at));
             put_block(cx, b, &l->body, depth + 1);
             continue;
         case AXE_LIR_BLOCK:

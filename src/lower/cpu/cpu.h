@@ -3,6 +3,7 @@
 #define AXE_LOWER_CPU_CPU_H
 
 #include "lower/lower_int.h"
+#include "plan/cpu/cpu.h"
 #include "plan/cpu/schedule.h"
 
 /* ---------------------------------------------------------------- address.c */
@@ -36,6 +37,16 @@ axe_reg axe_lower_bitcast(axe_lowering *lw, axe_lblock *b, const axe_node *n,
 /* --------------------------------------------------------------- contract.c */
 
 AXE_CHECK axe_status axe_lower_contract(axe_lowering *lw, axe_lblock *b);
+
+/* ---------------------------------------------------------------- overlap.c */
+
+/* What an entity of a scope does, whose variables are known. */
+typedef axe_status lower_entity_fn(axe_lowering *lw, axe_lblock *b,
+                                   const axe_stmt *scope);
+/* The scopes of a group as one list, behind a barrier that the caller made. */
+AXE_CHECK axe_status axe_lower_overlap(axe_lowering *lw, axe_lblock *b,
+                                       const axe_core_overlap *o,
+                                       lower_entity_fn        *entity);
 
 /* ------------------------------------------------------------------ index.c */
 
@@ -126,6 +137,19 @@ bool axe_reads_are_bound(const axe_lowering *lw, const axe_node *n);
 
 /* The expression with such variables, and with indices at the bound digits. */
 const axe_node *axe_with_reads(axe_lowering *lw, const axe_node *n);
+
+/* ------------------------------------------------------------------- task.c */
+
+/* How many values each variable of the scope has, tiles that may be smaller
+ * being even: [n_var], noted in b. */
+const axe_node *const *axe_count_tasks(axe_lowering *lw, axe_lblock *b,
+                                       const axe_stmt *s);
+/* All of them together. */
+const axe_node *axe_all_tasks(axe_lowering *lw, const axe_stmt *s,
+                              const axe_node *const *count);
+/* i, j, ... from the task's number, the last fastest. */
+void axe_split_task(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
+                    const axe_node *const *count, const axe_node *task);
 
 /* -------------------------------------------------------------- transpose.c */
 

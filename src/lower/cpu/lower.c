@@ -15,125 +15,6 @@
 static axe_status lower_body(axe_lowering *lw, axe_lblock *b, int n,
                              axe_stmt *const *body);
 
-static const axe_node *
-let(axe_lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
-{
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
-
-    l->var = v;
-    l->value = value;
-    return axe_ivar(lw, v);
-}
-
-static const axe_retile *
-retile_of(const axe_lowering *lw, const axe_var *v)
-{
-    return axe_retile_of(lw->plan->n_retile, lw->plan->retile, v);
-}
-
-static const axe_node *
-choose(axe_lowering *lw, const axe_node *c, const axe_node *a,
-       const axe_node *b)
-{
-    return axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
-                        (const axe_node *[]){c, a, b});
-}
-
-/* The count raised to a multiple of the workers unless `keep`. */
-static const axe_node *
-raised(axe_lowering *lw, axe_lblock *b, const axe_node *keep,
-       const axe_node *count)
-{
-    const axe_node *w = axe_worker_count(lw);
-    const axe_node *more = axe_node2(
-        lw->cx, AXE_OP_mul, axe_node2(lw->cx, AXE_OP_cdiv, count, w), w);
-
-    return let(lw, b, axe_loop_var(lw, "tiles"), choose(lw, keep, count, more));
-}
-
-/* The counts of tiles as written; where tiles may be smaller, one such count is
- * raised until tasks can be distributed evenly, if they are few: the first, or
- * one of which more tiles cost nothing, if it has enough register tiles. */
-static void
-count_tiles(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
-            const axe_node **count)
-{
-    const axe_node *all = axe_int(lw, 1), *w = axe_worker_count(lw), *enough;
-    int             first = s->n_var, cheap = s->n_var;
-
-    for (int i = 0; i < s->n_var; i++) {
-        const axe_retile *r = retile_of(lw, s->var[i]);
-        count[i] = s->var[i]->extent;
-        if (!r)
-            continue;
-        first = first < i ? first : i;
-        cheap = r->cheap ? i : cheap;
-        count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
-                       axe_node2(lw->cx, AXE_OP_max, count[i], axe_int(lw, 1)));
-    }
-    for (int i = 0; i < s->n_var; i++)
-        all = axe_node2(lw->cx, AXE_OP_mul, all, count[i]);
-    if (first == s->n_var)
-        return;
-    enough = axe_node2(
-        lw->cx, AXE_OP_or,
-        axe_node2(lw->cx, AXE_OP_eq, axe_node2(lw->cx, AXE_OP_mod, all, w),
-                  axe_int(lw, 0)),
-        axe_node2(lw->cx, AXE_OP_le,
-                  axe_node2(lw->cx, AXE_OP_mul, axe_int(lw, 8), w), all));
-    if (cheap < s->n_var && cheap != first) {
-        const axe_retile *r = retile_of(lw, s->var[cheap]);
-        const axe_node   *wide = axe_node2(
-              lw->cx, AXE_OP_le, w,
-              axe_node2(lw->cx, AXE_OP_cdiv, r->size, axe_int(lw, r->round)));
-        const axe_node *narrow = axe_node1(lw->cx, AXE_OP_not, wide);
-        count[cheap] = raised(
-            lw, b, axe_node2(lw->cx, AXE_OP_or, enough, narrow), count[cheap]);
-        enough = axe_node2(lw->cx, AXE_OP_or, enough, wide);
-    }
-    count[first] = raised(lw, b, enough, count[first]);
-}
-
-/* Even steps: whole register tiles, at most the tile. */
-static void
-even_steps(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
-           const axe_node **count)
-{
-    for (int i = 0; i < s->n_var; i++) {
-        const axe_retile *r = retile_of(lw, s->var[i]);
-        if (!r)
-            continue;
-        const axe_node *n = axe_node2(lw->cx, AXE_OP_cdiv, r->size, count[i]);
-        const axe_node *round = axe_int(lw, r->round);
-        n = axe_node2(lw->cx, AXE_OP_mul,
-                      axe_node2(lw->cx, AXE_OP_cdiv, n, round), round);
-        n = axe_node2(lw->cx, AXE_OP_max, n, round);
-        n = let(lw, b, r->step,
-                axe_node2(lw->cx, AXE_OP_min, n, axe_int(lw, r->tile)));
-        count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
-                       axe_node2(lw->cx, AXE_OP_cdiv, r->size, n));
-    }
-}
-
-/* i, j, ... from the task's number, the last fastest. */
-static void
-split_task(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
-           const axe_node *const *count, const axe_node *task)
-{
-    for (int i = s->n_var - 1; i >= 0; i--) {
-        const axe_retile *r = retile_of(lw, s->var[i]);
-        const axe_node   *v =
-            let(lw, b, s->var[i],
-                i == 0 ? task : axe_node2(lw->cx, AXE_OP_mod, task, count[i]));
-        if (r)
-            let(lw, b, r->origin,
-                axe_node2(lw->cx, AXE_OP_mul, v, axe_ivar(lw, r->step)));
-        if (i > 0)
-            task = let(lw, b, axe_loop_var(lw, "task"),
-                       axe_node2(lw->cx, AXE_OP_div, task, count[i]));
-    }
-}
-
 /* A barrier of all workers before s, if the plan says so. */
 static void
 worker_barrier(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
@@ -152,7 +33,8 @@ static void
 name_parts(axe_lowering *lw, axe_lblock *b, const axe_schedule *s)
 {
     for (int i = 0; i < s->core->split.n_let; i++)
-        let(lw, b, s->core->split.let[i].var, s->core->split.let[i].value);
+        axe_emit_let(lw, b, s->core->split.let[i].var,
+                     s->core->split.let[i].value);
 }
 
 /* The parts of contractions in the body that an iteration of the loop, or the
@@ -172,27 +54,43 @@ name_all_parts(axe_lowering *lw, axe_lblock *b, const axe_stmt *loop, int n,
     }
 }
 
+/* What an entity of a scope does, whose variables are known. */
+static axe_status
+lower_entity(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    name_all_parts(lw, b, NULL, s->n_body, s->body);
+    return lower_body(lw, b, s->n_body, s->body);
+}
+
 static axe_status
 lower_scope(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_node **count =
-        axe_new_array(lw->cx, const axe_node *, s->n_var + 1);
-    const axe_node *n = axe_int(lw, 1);
+    const axe_node *const *count;
 
     worker_barrier(lw, b, s);
     if (lw->plan->kernel->body[0] != s || lw->plan->kernel->n_body > 1)
         b = &axe_emit(lw, b, AXE_LIR_BLOCK)->body;
-    count_tiles(lw, b, s, count);
-    even_steps(lw, b, s, count);
-    for (int i = 0; i < s->n_var; i++)
-        n = axe_node2(lw->cx, AXE_OP_mul, n, count[i]);
+    count = axe_count_tasks(lw, b, s);
     axe_lir *l = axe_emit(lw, b, AXE_LIR_TASKS);
     l->var = axe_loop_var(lw, "task");
     l->begin = axe_int(lw, 0);
-    l->end = n;
-    split_task(lw, &l->body, s, count, axe_ivar(lw, l->var));
-    name_all_parts(lw, &l->body, NULL, s->n_body, s->body);
-    return lower_body(lw, &l->body, s->n_body, s->body);
+    l->end = axe_all_tasks(lw, s, count);
+    axe_split_task(lw, &l->body, s, count, axe_ivar(lw, l->var));
+    return lower_entity(lw, &l->body, s);
+}
+
+/* Scopes that overlap, or the one that stands here. */
+static axe_status
+lower_scopes(axe_lowering *lw, axe_lblock *b, const axe_stmt *s, int *n)
+{
+    const axe_core_overlap *o = axe_core_overlap_of(lw->plan, s);
+
+    *n = o ? o->group.n_scope : 1;
+    if (!o)
+        return lower_scope(lw, b, s);
+    worker_barrier(lw, b, s);
+    return axe_lower_overlap(lw, &axe_emit(lw, b, AXE_LIR_BLOCK)->body, o,
+                             lower_entity);
 }
 
 /* A scope in a cta: its entities one after the other. */
@@ -514,12 +412,12 @@ lower_if(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 static axe_status
 lower_body(axe_lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0, len = 1; i < n; i += len, len = 1)
         switch (body[i]->kind) {
         case AXE_STMT_SCOPE:
             AXE_TRY(body[i]->scope > AXE_SCOPE_CTA
                         ? lower_entities(lw, b, body[i])
-                        : lower_scope(lw, b, body[i]));
+                        : lower_scopes(lw, b, body[i], &len));
             break;
         case AXE_STMT_LOOP:
             AXE_TRY(lower_body(lw, &axe_emit(lw, b, AXE_LIR_FOREVER)->body,

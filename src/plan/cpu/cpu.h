@@ -49,6 +49,19 @@ const axe_kernel *axe_few_rows(axe_ctx *cx, const axe_machine *mc,
 /* Merge what surrounds contractions into them. */
 void axe_merge_ends(axe_planner *p);
 
+/* ---------------------------------------------------------------- overlap.c */
+
+/* The kernel with a tensor of counters for each group of scopes that overlap,
+ * which its first scope names; none where how many there are changes in a
+ * launch. */
+const axe_kernel *axe_core_counters(axe_ctx *cx, const axe_kernel *k);
+/* p->core->overlap of the group of n scopes. */
+const axe_core_overlap *axe_core_overlap_plan(axe_planner *p, int n,
+                                              axe_stmt *const *scope);
+/* Of the group that s begins; NULL: none. */
+const axe_core_overlap *axe_core_overlap_of(const axe_plan *p,
+                                            const axe_stmt *s);
+
 /* -------------------------------------------------------------------- jam.c */
 
 /* How many elements of the result are folded side by side; its loops may change

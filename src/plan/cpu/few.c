@@ -229,7 +229,8 @@ fits(few *x, const axe_stmt *scope)
 
     x->scope = scope;
     if (scope->kind != AXE_STMT_SCOPE || scope->scope != AXE_SCOPE_CTA ||
-        !sort_body(x, scope->n_body, scope->body) || !x->end || x->n_fill != 2)
+        scope->keys.overlap > 0 || !sort_body(x, scope->n_body, scope->body) ||
+        !x->end || x->n_fill != 2)
         return false;
     t = x->sum->dst->u.tensor;
     dst = x->sum->dst;

@@ -292,6 +292,8 @@ made_var(axe_planner *p, const axe_var *of, const char *what)
 static void
 retile_scope(axe_planner *p, const axe_stmt *s)
 {
+    if (s->keys.overlap > 0)
+        return; /* others count its tiles as they are written */
     for (int i = 0; i < s->n_var; i++) {
         const axe_node *e = s->var[i]->extent;
         int64_t         tile;

@@ -3,6 +3,7 @@
 #define AXE_PLAN_CPU_SCHEDULE_H
 
 #include "plan/access/contract_roles.h"
+#include "plan/access/relation.h"
 
 /* The register tile of a contraction: MR rows of NV vectors. */
 typedef struct axe_tile_shape {
@@ -86,12 +87,22 @@ typedef struct axe_worker_wait {
     const char     *why;
 } axe_worker_wait;
 
+/* Scopes whose entities workers take from one list; counters NULL: one scope
+ * after the other, since `why`. */
+typedef struct axe_core_overlap {
+    const axe_stmt   *first;
+    axe_overlap_group group;
+    const axe_tensor *counters;
+    const char       *why;
+} axe_core_overlap;
+
 /* What axe_plan.core is. */
 struct axe_core_plan {
     axe_core_schedule **of; /* by index statement's id: its schedule's,
                                while planning goes on */
     int              n_wait, cap_wait;
     axe_worker_wait *wait;      /* scopes but the first, and barriers */
+    axe_list         overlap;   /* const axe_core_overlap * */
     bool            *exchanged; /* by tensor id: global, written in one scope
                                    and touched in another */
     int64_t scratch_bytes;      /* of a worker: its tiles */

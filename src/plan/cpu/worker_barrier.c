@@ -128,6 +128,8 @@ constant(const axe_node *n)
 static bool
 is_counted(const axe_planner *p, const axe_stmt *s)
 {
+    if (s->keys.overlap > 0)
+        return false; /* whoever comes takes them */
     for (int k = 0; k < s->n_var; k++)
         if (!constant(s->var[k]->extent) ||
             axe_retile_of(p->n_retile, p->retile, s->var[k]))
@@ -340,6 +342,38 @@ pass_scope(axe_planner *p, const axe_stmt *s, kind **kinds, pending *at)
     (void)join_list(at, &now);
 }
 
+/* A group that overlaps begins with its counters, which all workers see, and
+ * has no barrier in it. */
+static void
+pass_group(axe_planner *p, int n, axe_stmt *const *scope, kind **kinds,
+           pending *at)
+{
+    const axe_core_overlap *o = axe_core_overlap_plan(p, n, scope);
+    axe_list                now = {.cx = p->cx};
+
+    if (!o->counters) {
+        for (int i = 0; i < n; i++)
+            pass_scope(p, scope[i], kinds, at);
+        return;
+    }
+    *row_of(p, scope[0]) = (axe_worker_wait){
+        scope[0], at->begun,
+        at->begun ? "the counters of the group begin at 0"
+                  : "the group is the first that the launch does"};
+    for (int i = 0; i < n; i++) {
+        gathering g = {p, kinds, scope[i], scope[i], &now};
+        gather(&g, scope[i]->n_body, scope[i]->body);
+    }
+    for (int i = 0; i < o->group.relation.n; i++) {
+        const axe_relation *r = o->group.relation.item[i];
+        p->core->exchanged[r->tensor->id] = true;
+    }
+    p->core->exchanged[o->counters->id] = true;
+    at->list.n = 0;
+    at->begun = true;
+    (void)join_list(at, &now);
+}
+
 /* at |= more; did it grow? */
 static bool
 join(pending *at, const pending *more)
@@ -389,9 +423,14 @@ pass(axe_planner *p, int n, axe_stmt *const *body, kind **kinds, pending *at)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
+        int             len = axe_overlap_length(n - i, body + i);
         switch (s->kind) {
         case AXE_STMT_SCOPE:
-            pass_scope(p, s, kinds, at);
+            if (len > 0)
+                pass_group(p, len, body + i, kinds, at);
+            else
+                pass_scope(p, s, kinds, at);
+            i += len > 1 ? len - 1 : 0;
             break;
         case AXE_STMT_BARRIER:
             *row_of(p, s) = (axe_worker_wait){s, true, "as written"};
@@ -412,6 +451,7 @@ axe_plan_sync(axe_planner *p)
     pending at = {.list = {.cx = p->cx}};
     kind  **kinds = axe_new_array(p->cx, kind *, p->kernel->n_tensor + 1);
 
+    p->core->overlap = (axe_list){.cx = p->cx};
     p->core->exchanged = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
     pass(p, p->kernel->n_body, p->kernel->body, kinds, &at);
 }

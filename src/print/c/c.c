@@ -34,6 +34,44 @@ put_tasks(axe_cprinter *p, const axe_lir *l, int depth)
     return AXE_OK;
 }
 
+static bool
+awaits(const axe_lblock *b)
+{
+    bool any = false;
+
+    for (int i = 0; i < b->n && !any; i++)
+        any = (b->item[i]->kind == AXE_LIR_OP &&
+               b->item[i]->op == AXE_LOP_await) ||
+              awaits(&b->item[i]->body) || awaits(&b->item[i]->other);
+    return any;
+}
+
+/* Behind the body an entity is off the list; where one is put aside, `later`
+ * goes to the next one. */
+static axe_status
+put_list(axe_cprinter *p, const axe_lir *l, int depth)
+{
+    axe_buf    *b = p->out;
+    const char *v = axe_c_var(p, l->var);
+    int         n = ++p->n_list;
+
+    axe_putf(b, "%*saxe_list list_%d = {.more = 1};\n", 4 * depth, "", n);
+    axe_putf(b, "%*sfor (i64 %s; (%s = axe_next(&list_%d, &%s[", 4 * depth, "",
+             v, v, n, axe_c_name(p->cx, "t", l->mem.tensor->name));
+    AXE_TRY(axe_c_index(p, b, l->mem.at));
+    axe_puts(b, "], ");
+    AXE_TRY(axe_c_index(p, b, l->end));
+    axe_puts(b, ", team)) >= 0;) {\n");
+    p->list = n;
+    AXE_TRY(put_block(p, &l->body, depth + 1));
+    axe_putf(b, "%*saxe_off(&list_%d);\n", 4 * depth + 4, "", n);
+    if (awaits(&l->body))
+        axe_putf(b, "%*scontinue;\n%*slater_%d:\n%*slist_%d.at++;\n",
+                 4 * depth + 4, "", 4 * depth, "", n, 4 * depth + 4, "", n);
+    axe_putf(b, "%*s}\n", 4 * depth, "");
+    return AXE_OK;
+}
+
 static axe_status
 put_loop(axe_cprinter *p, const axe_lir *l, int depth)
 {
@@ -93,6 +131,9 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
         switch (l->kind) {
         case AXE_LIR_TASKS:
             AXE_TRY(put_tasks(p, l, depth));
+            break;
+        case AXE_LIR_LIST:
+            AXE_TRY(put_list(p, l, depth));
             break;
         case AXE_LIR_BLOCK:
             axe_putf(p->out, "%*s{\n", 4 * depth, "");
@@ -214,6 +255,37 @@ static const char head[] =
     "static inline i64 axe_mod(i64 a, i64 b) { return a - axe_div(a, b) * b; "
     "}\n";
 
+/* Entities that a worker has, in their order, of which it looks at number `at`:
+ * those that it put aside, then one that nobody has had.  A worker that must
+ * wait for all of them rests; with one worker none waits. */
+static const char list_text[] =
+    "typedef struct axe_list { i64 held[8]; int n, at, more, idle; } "
+    "axe_list;\n"
+    "static inline i64 axe_next(axe_list *l, i64 *next, i64 end, void *team)\n"
+    "{\n"
+    "    if (l->at == l->n && l->n < 8 && l->more) {\n"
+    "        i64 i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);\n"
+    "        if (i < end)\n"
+    "            l->held[l->n++] = i;\n"
+    "        else\n"
+    "            l->more = 0;\n"
+    "    }\n"
+    "    if (l->n == 0)\n"
+    "        return -1;\n"
+    "    if (l->at == l->n) {\n"
+    "        l->at = 0;\n"
+    "        if (++l->idle > 64)\n"
+    "            (*((void (**)(void *))team + 1))(team);\n"
+    "    }\n"
+    "    return l->held[l->at];\n"
+    "}\n"
+    "static inline void axe_off(axe_list *l)\n"
+    "{\n"
+    "    for (l->n--; l->at < l->n; l->at++)\n"
+    "        l->held[l->at] = l->held[l->at + 1];\n"
+    "    l->at = l->idle = 0;\n"
+    "}\n";
+
 /* The body of one kernel's function. */
 static axe_status
 put_entry(axe_cprinter *p, const axe_c_entry *e, axe_buf *out)
@@ -244,6 +316,8 @@ axe_print_c_unit(axe_ctx *cx, int n, const axe_c_entry *entry, axe_buf *out)
         AXE_TRY(put_entry(p, &entry[i], &body));
     axe_c_put_helpers(p, &fn);
     axe_puts(out, head);
+    if (p->n_list > 0)
+        axe_puts(out, list_text);
     axe_c_put_types(p, out);
     if (fn.text)
         axe_puts(out, fn.text);

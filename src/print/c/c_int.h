@@ -17,7 +17,8 @@ typedef struct axe_cprinter {
     const axe_lir     *branch; /* of which one side is printed, or NULL */
     int                side;
     axe_buf           *out;
-    bool              *declared; /* by register id */
+    bool              *declared;     /* by register id */
+    int                n_list, list; /* LISTs so far; the one around */
     int                n_use, cap_use, n_shape, cap_shape;
     axe_cuse          *use, *shape;
 } axe_cprinter;

@@ -311,6 +311,18 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
                     "(*(void (**)(void *, i64))team)(team, worker);\n");
         return AXE_OK;
     }
+    if (l->op == AXE_LOP_await) {
+        axe_putf(b, "if (__atomic_load_n(&%s, __ATOMIC_ACQUIRE) < ",
+                 memory(p, &l->mem, 1, &st));
+        AXE_TRY(axe_c_index(p, b, l->value));
+        axe_putf(b, ") goto later_%d;\n", p->list);
+        return st;
+    }
+    if (l->op == AXE_LOP_done) {
+        axe_putf(b, "__atomic_fetch_add(&%s, 1, __ATOMIC_RELEASE);\n",
+                 memory(p, &l->mem, 1, &st));
+        return st;
+    }
     if (l->op == AXE_LOP_prefetch) {
         axe_putf(b, "__builtin_prefetch(&%s%s);\n", memory(p, &l->mem, 1, &st),
                  l->i ? ", 0, 0" : "");

@@ -204,6 +204,7 @@ put_stmt(axe_speller *p, const axe_lir *l, int depth)
         axe_putf(p->out, "/* %s */\n", l->text);
         return AXE_OK;
     case AXE_LIR_TASKS:
+    case AXE_LIR_LIST:
     case AXE_LIR_LOOP:
     case AXE_LIR_ATOM:
     case AXE_LIR_TAKE:

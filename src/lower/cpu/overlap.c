@@ -1,0 +1,175 @@
+/* overlap.c - a group of scopes that overlap, as one list that workers share.
+ *
+ *     tasks c < n: done[c] = 0
+ *     barrier
+ *     list t < entities of A + entities of B by done[0]
+ *         if t < entities of A
+ *             let i = t
+ *             A's body
+ *             done done[8 + i]
+ *         else
+ *             let j = t - entities of A
+ *             await done[8 + j] of 1
+ *             B's body
+ */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
+
+static axe_mem
+word_at(const axe_core_overlap *o, const axe_node *at)
+{
+    return (axe_mem){.tensor = o->counters, .type = AXE_TYPE_i64, .at = at};
+}
+
+/* All words begin at 0, and all workers know it. */
+static void
+begin_counters(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_TASKS);
+    axe_reg *src = axe_new(lw->cx, axe_reg);
+
+    *src = axe_reg_new(lw, AXE_TYPE_i64, 1);
+    l->var = axe_loop_var(lw, "word");
+    l->begin = axe_int(lw, 0);
+    l->end = o->group.n_counter;
+    axe_lir *c = axe_emit(lw, &l->body, AXE_LIR_OP);
+    c->op = AXE_LOP_iconst;
+    c->dst = *src;
+    c = axe_emit(lw, &l->body, AXE_LIR_OP);
+    c->op = AXE_LOP_store;
+    c->n_src = 1;
+    c->src = src;
+    c->mem = word_at(o, axe_ivar(lw, l->var));
+    axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_barrier;
+}
+
+static const axe_node *const *
+extents(axe_lowering *lw, const axe_stmt *s)
+{
+    const axe_node **n = axe_new_array(lw->cx, const axe_node *, s->n_var + 1);
+
+    for (int k = 0; k < s->n_var; k++)
+        n[k] = s->var[k]->extent;
+    return n;
+}
+
+/* Coordinate k of the counters runs over those that the relation names, as far
+ * as there are such. */
+static axe_lblock *
+open_range(axe_lowering *lw, axe_lblock *b, const axe_relation *r, int k,
+           const axe_node **at)
+{
+    const axe_node *lo = r->lo[k], *hi = r->hi[k];
+    const axe_node *n = axe_counters_extent(lw->cx, r->counters, k);
+    axe_lir        *l;
+
+    *at = lo;
+    if (lo == hi && lo->op == AXE_OP_var && axe_node_same(lo->u.var->extent, n))
+        return b;
+    l = axe_emit(lw, b, AXE_LIR_LOOP);
+    l->var = axe_loop_var(lw, r->from->var[k]->name);
+    l->begin = axe_node2(lw->cx, AXE_OP_max, lo, axe_int(lw, 0));
+    hi = axe_node2(lw->cx, AXE_OP_add, hi, axe_int(lw, 1));
+    l->end = axe_node2(lw->cx, AXE_OP_min, hi, n);
+    *at = axe_ivar(lw, l->var);
+    return &l->body;
+}
+
+/* The entity at hand waits for what the relation says. */
+static void
+await(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o,
+      const axe_relation *r)
+{
+    const axe_node **at =
+        axe_new_array(lw->cx, const axe_node *, r->from->n_var + 1);
+    axe_lir *l;
+
+    for (int k = 0; k < r->from->n_var; k++)
+        if (r->counters->by[k] > 0)
+            b = open_range(lw, b, r, k, &at[k]);
+    l = axe_emit(lw, b, AXE_LIR_OP);
+    l->op = AXE_LOP_await;
+    l->mem = word_at(o, axe_counters_at(lw->cx, r->counters, at));
+    l->value = axe_counters_full(lw->cx, r->counters, at);
+}
+
+/* The entity at hand is done: one more in each of its counters. */
+static void
+tell(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o,
+     const axe_stmt *scope)
+{
+    const axe_node **at =
+        axe_new_array(lw->cx, const axe_node *, scope->n_var + 1);
+    bool fenced = false;
+
+    for (int i = 0; i < o->group.counters.n; i++) {
+        const axe_counters *c = o->group.counters.item[i];
+        axe_lir            *l;
+        if (c->of != scope)
+            continue;
+        if (lw->streams && !fenced)
+            axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_fence;
+        fenced = true;
+        for (int k = 0; k < scope->n_var; k++)
+            at[k] = c->by[k] == 0 ? NULL
+                                  : axe_node2(lw->cx, AXE_OP_div,
+                                              axe_ivar(lw, scope->var[k]),
+                                              axe_int(lw, c->by[k]));
+        l = axe_emit(lw, b, AXE_LIR_OP);
+        l->op = AXE_LOP_done;
+        l->mem = word_at(o, axe_counters_at(lw->cx, c, at));
+    }
+}
+
+/* Entity number `task` of scope i. */
+static axe_status
+lower_task(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o, int i,
+           const axe_node *task, lower_entity_fn *entity)
+{
+    const axe_stmt        *s = o->group.scope[i];
+    const axe_node *const *count = extents(lw, s);
+
+    axe_split_task(lw, b, s, count, task);
+    for (int k = 0; k < o->group.relation.n; k++) {
+        const axe_relation *r = o->group.relation.item[k];
+        if (r->to == s)
+            await(lw, b, o, r);
+    }
+    AXE_TRY(entity(lw, b, s));
+    tell(lw, b, o, s);
+    return AXE_OK;
+}
+
+axe_status
+axe_lower_overlap(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o,
+                  lower_entity_fn *entity)
+{
+    const axe_overlap_group *g = &o->group;
+    const axe_node          *before = axe_int(lw, 0), *task;
+    axe_lir                 *list, *l;
+    axe_lblock              *at;
+
+    begin_counters(lw, b, o);
+    list = axe_emit(lw, b, AXE_LIR_LIST);
+    list->var = axe_loop_var(lw, "task");
+    list->mem = word_at(o, axe_int(lw, 0));
+    task = axe_ivar(lw, list->var);
+    at = &list->body;
+    for (int i = 0; i < g->n_scope; i++) {
+        const axe_stmt *s = g->scope[i];
+        const axe_node *end = axe_node2(lw->cx, AXE_OP_add, before,
+                                        axe_all_tasks(lw, s, extents(lw, s)));
+        const axe_node *own = axe_node2(lw->cx, AXE_OP_sub, task, before);
+        if (i + 1 == g->n_scope) {
+            AXE_TRY(lower_task(lw, at, o, i, own, entity));
+        } else {
+            l = axe_emit(lw, at, AXE_LIR_IF);
+            l->value = axe_node2(lw->cx, AXE_OP_lt, task, end);
+            AXE_TRY(lower_task(lw, &l->body, o, i, own, entity));
+            at = &l->other;
+        }
+        before = end;
+    }
+    list->end = before;
+    return AXE_OK;
+}

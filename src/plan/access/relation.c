@@ -1,0 +1,509 @@
+/* relation.c - see relation.h. */
+#include "plan/access/relation.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/plan_int.h"
+
+/* A subscript as `terms` of variables of the scope, of sizes and of loops
+ * around it, and of what runs inside, which adds lo to hi. */
+typedef struct window {
+    bool       known;
+    axe_affine at; /* without what runs inside; its constant is 0 */
+    int64_t    lo, hi;
+} window;
+
+typedef struct touch {
+    const axe_stmt *stmt;
+    const axe_node *load;
+    bool            writes;
+    const window   *dim; /* [rank] */
+} touch;
+
+typedef struct gathering {
+    axe_ctx        *cx;
+    const axe_stmt *scope, *stmt;
+    axe_list        inner; /* const axe_var *: of loops and scopes inside */
+    axe_list        out;   /* const touch * */
+} gathering;
+
+/* ------------------------------------------------------------------ windows
+ */
+
+typedef struct search {
+    const axe_var  *var;
+    const axe_node *extent;
+} search;
+
+static void
+find_reduced(void *user, const axe_node *n)
+{
+    search *f = user;
+
+    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
+        if (n->u.reduce.over[i] == f->var)
+            f->extent = n->u.reduce.extent[i];
+}
+
+static const axe_node *
+extent_in(const axe_stmt *s, const axe_var *v)
+{
+    search f = {v, v->extent};
+
+    if (v->kind != AXE_VAR_INDEX)
+        return v->extent;
+    for (int i = 0; i < s->n_dim; i++)
+        if (s->dim[i].var == v)
+            f.extent = s->dim[i].extent;
+    if (s->value)
+        axe_node_walk(s->value, find_reduced, &f);
+    return f.extent;
+}
+
+static bool
+is_own(const axe_stmt *scope, const axe_var *v)
+{
+    for (int i = 0; i < scope->n_var; i++)
+        if (scope->var[i] == v)
+            return true;
+    return false;
+}
+
+/* Add the values of coef * v, which runs inside. */
+static bool
+widen(const gathering *g, window *w, const axe_var *v, int64_t coef)
+{
+    const axe_node *e = extent_in(g->stmt, v);
+    int64_t         n, reach;
+
+    if (!e || !axe_is_iconst(e, &n) || n < 1 || !axe_mul(coef, n - 1, &reach))
+        return false;
+    return axe_add(reach < 0 ? w->lo : w->hi, reach,
+                   reach < 0 ? &w->lo : &w->hi);
+}
+
+static window
+window_of(const gathering *g, const axe_node *sub)
+{
+    window     w = {.known = true};
+    axe_affine all;
+
+    if (!axe_affine_of(g->cx, sub, &all))
+        return (window){0};
+    w.at = all;
+    w.at.n = 0;
+    w.at.constant = 0;
+    w.lo = w.hi = all.constant;
+    const axe_var **var = axe_new_array(g->cx, const axe_var *, all.n + 1);
+    int64_t        *coef = axe_new_array(g->cx, int64_t, all.n + 1);
+    for (int i = 0; i < all.n && w.known; i++) {
+        const axe_var *v = all.var[i];
+        bool inside = v->kind == AXE_VAR_INDEX || axe_list_has(&g->inner, v);
+        if (v->kind == AXE_VAR_PART)
+            w.known = false;
+        else if (inside)
+            w.known = widen(g, &w, v, all.coef[i]);
+        else {
+            var[w.at.n] = v;
+            coef[w.at.n++] = all.coef[i];
+        }
+    }
+    w.at.var = var;
+    w.at.coef = coef;
+    return w;
+}
+
+/* ----------------------------------------------------------------- accesses
+ */
+
+static void
+add_touch(gathering *g, const axe_node *load, bool writes)
+{
+    touch  *t;
+    window *w;
+
+    if (load->u.tensor->space != AXE_SPACE_GLOBAL)
+        return;
+    t = axe_new(g->cx, touch);
+    w = axe_new_array(g->cx, window, load->n_arg + 1);
+    for (int d = 0; d < load->n_arg; d++)
+        w[d] = window_of(g, load->arg[d]);
+    *t = (touch){g->stmt, load, writes, w};
+    axe_list_push(&g->out, t);
+}
+
+static void
+visit(void *user, const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        add_touch(user, n, false);
+}
+
+static void
+gather(gathering *g, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        g->stmt = s;
+        if (s->kind == AXE_STMT_INDEX) {
+            add_touch(g, s->dst, true);
+            for (int d = 0; d < s->dst->n_arg; d++)
+                axe_node_walk(s->dst->arg[d], visit, g);
+            if (s->fold != AXE_FOLD_NONE)
+                add_touch(g, s->dst, false);
+            axe_node_walk(s->value, visit, g);
+        }
+        if (s->cond)
+            axe_node_walk(s->cond, visit, g);
+        for (int k = 0; k < s->n_var; k++) {
+            axe_list_push(&g->inner, s->var[k]);
+            axe_node_walk(s->var[k]->extent, visit, g);
+        }
+        gather(g, s->n_body, s->body);
+        gather(g, s->n_other, s->other);
+    }
+}
+
+static axe_list
+touches_of(axe_ctx *cx, const axe_stmt *scope)
+{
+    gathering g = {cx, scope, scope, {.cx = cx}, {.cx = cx}};
+
+    gather(&g, scope->n_body, scope->body);
+    return g.out;
+}
+
+/* ---------------------------------------------------------------- relations
+ */
+
+/* coef * v of the scope, alone of its variables; NULL: not so. */
+static const axe_var *
+told_by(const axe_stmt *scope, const window *w, int64_t *coef)
+{
+    const axe_var *v = NULL;
+
+    for (int i = 0; w->known && i < w->at.n; i++) {
+        if (!is_own(scope, w->at.var[i]))
+            continue;
+        if (v || w->at.coef[i] < 1)
+            return NULL;
+        v = w->at.var[i];
+        *coef = w->at.coef[i];
+    }
+    return v;
+}
+
+/* A sum while it is made. */
+typedef struct sum {
+    int            n;
+    const axe_var *var[64];
+    int64_t        coef[64];
+    bool           ok;
+} sum;
+
+static void
+add_term(sum *s, const axe_var *v, int64_t coef)
+{
+    for (int i = 0; i < s->n; i++)
+        if (axe_var_same(s->var[i], v)) {
+            s->ok = s->ok && axe_add(s->coef[i], coef, &s->coef[i]);
+            return;
+        }
+    if (s->n == 64) {
+        s->ok = false;
+        return;
+    }
+    s->var[s->n] = v;
+    s->coef[s->n++] = coef;
+}
+
+/* Where y's window begins, less where x's does without its own variable. */
+static sum
+difference(const axe_stmt *from, const window *x, const window *y)
+{
+    sum s = {.ok = true};
+
+    for (int i = 0; i < y->at.n; i++)
+        add_term(&s, y->at.var[i], y->at.coef[i]);
+    for (int i = 0; i < x->at.n; i++)
+        if (!is_own(from, x->at.var[i]))
+            add_term(&s, x->at.var[i], -x->at.coef[i]);
+    return s;
+}
+
+static int64_t
+floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* floor((sum + c) / by) as an expression */
+static const axe_node *
+quotient(axe_ctx *cx, const sum *s, int64_t c, int64_t by)
+{
+    bool            whole = true;
+    const axe_node *n = NULL, *term;
+
+    for (int i = 0; i < s->n; i++)
+        whole = whole && s->coef[i] % by == 0;
+    for (int i = 0; i < s->n; i++) {
+        if (s->coef[i] == 0)
+            continue;
+        term = axe_node2(
+            cx, AXE_OP_mul, axe_var_node(cx, s->var[i]->at, s->var[i]),
+            axe_index_const(cx, whole ? s->coef[i] / by : s->coef[i]));
+        n = n ? axe_node2(cx, AXE_OP_add, n, term) : term;
+    }
+    term = axe_index_const(cx, whole ? floor_div(c, by) : c);
+    n = n ? axe_node2(cx, AXE_OP_add, n, term) : term;
+    return whole ? n : axe_node2(cx, AXE_OP_div, n, axe_index_const(cx, by));
+}
+
+/* What variable k of a scope must be. */
+typedef struct need {
+    int64_t         by; /* 0: anything */
+    const axe_node *lo, *hi;
+} need;
+
+/* c*v + [x.lo, x.hi] meets s + [y.lo, y.hi]: between which values v is.  Where
+ * always r of them are needed, from a multiple of r on, they are counted
+ * together. */
+static bool
+between(axe_ctx *cx, const sum *s, const window *x, const window *y, int64_t c,
+        need *out)
+{
+    int64_t least, most, lo, hi, r;
+    bool    whole = true;
+
+    if (!s->ok || !axe_mul(x->hi, -1, &least) || !axe_mul(x->lo, -1, &most) ||
+        !axe_add(y->lo, least, &least) || !axe_add(y->hi, most, &most) ||
+        !axe_add(least, c - 1, &least))
+        return false;
+    lo = floor_div(least, c);
+    hi = floor_div(most, c);
+    r = hi - lo + 1;
+    for (int i = 0; i < s->n; i++)
+        whole =
+            whole && r > 1 && s->coef[i] % c == 0 && s->coef[i] / c % r == 0;
+    if (whole && lo == 0) {
+        out->by = r;
+        out->lo = out->hi = quotient(cx, s, 0, c * r);
+        return true;
+    }
+    out->by = 1;
+    out->lo = quotient(cx, s, least, c);
+    out->hi = quotient(cx, s, most, c);
+    if (axe_node_same(out->lo, out->hi))
+        out->hi = out->lo;
+    return true;
+}
+
+static need
+need_of(axe_ctx *cx, const axe_stmt *from, int k, const touch *a,
+        const touch *b)
+{
+    need    n = {0};
+    int64_t coef = 0;
+
+    for (int d = 0; d < a->load->n_arg; d++) {
+        const window *x = &a->dim[d], *y = &b->dim[d];
+        if (!x->known || !y->known || told_by(from, x, &coef) != from->var[k])
+            continue;
+        sum s = difference(from, x, y);
+        if (between(cx, &s, x, y, coef, &n))
+            return n;
+    }
+    return n;
+}
+
+/* ---------------------------------------------------------------- the group
+ */
+
+static const axe_counters *
+counters_for(axe_ctx *cx, axe_overlap_group *g, const axe_stmt *of,
+             const need *n)
+{
+    int64_t      *by = axe_new_array(cx, int64_t, of->n_var + 1);
+    axe_counters *c;
+    size_t        bytes = (size_t)of->n_var * sizeof *by;
+
+    for (int k = 0; k < of->n_var; k++)
+        by[k] = n[k].by;
+    for (int i = 0; i < g->counters.n; i++) {
+        const axe_counters *has = g->counters.item[i];
+        if (has->of == of && memcmp(has->by, by, bytes) == 0)
+            return has;
+    }
+    c = axe_new(cx, axe_counters);
+    *c = (axe_counters){.of = of, .by = by, .first = g->n_counter};
+    c->n = axe_index_const(cx, 1);
+    for (int k = 0; k < of->n_var; k++)
+        if (by[k] > 0)
+            c->n =
+                axe_node2(cx, AXE_OP_mul, c->n, axe_counters_extent(cx, c, k));
+    g->n_counter = axe_node2(cx, AXE_OP_add, g->n_counter, c->n);
+    axe_list_push(&g->counters, c);
+    return c;
+}
+
+static bool
+same_node(const axe_node *a, const axe_node *b)
+{
+    return a == b || (a && b && axe_node_same(a, b));
+}
+
+/* Is it said already? */
+static bool
+has_relation(const axe_overlap_group *g, const axe_relation *r)
+{
+    for (int i = 0; i < g->relation.n; i++) {
+        const axe_relation *x = g->relation.item[i];
+        bool                same = x->to == r->to && x->counters == r->counters;
+        for (int k = 0; same && k < r->from->n_var; k++)
+            same =
+                same_node(x->lo[k], r->lo[k]) && same_node(x->hi[k], r->hi[k]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void
+relate(axe_ctx *cx, axe_overlap_group *g, const axe_stmt *from, const touch *a,
+       const axe_stmt *to, const touch *b)
+{
+    int              n = from->n_var;
+    axe_relation    *r = axe_new(cx, axe_relation);
+    const axe_node **lo = axe_new_array(cx, const axe_node *, n + 1);
+    const axe_node **hi = axe_new_array(cx, const axe_node *, n + 1);
+    need            *needs = axe_new_array(cx, need, n + 1);
+
+    for (int k = 0; k < n; k++) {
+        needs[k] = need_of(cx, from, k, a, b);
+        lo[k] = needs[k].lo;
+        hi[k] = needs[k].hi;
+    }
+    *r = (axe_relation){.from = from,
+                        .to = to,
+                        .counters = counters_for(cx, g, from, needs),
+                        .lo = lo,
+                        .hi = hi,
+                        .tensor = a->load->u.tensor,
+                        .a = a->stmt,
+                        .b = b->stmt,
+                        .a_writes = a->writes,
+                        .b_writes = b->writes};
+    if (!has_relation(g, r))
+        axe_list_push(&g->relation, r);
+}
+
+int
+axe_overlap_length(int n, axe_stmt *const *body)
+{
+    int k = 1;
+
+    if (n == 0 || body[0]->kind != AXE_STMT_SCOPE || body[0]->keys.overlap != 1)
+        return 0;
+    while (k < n && body[k]->kind == AXE_STMT_SCOPE &&
+           body[k]->keys.overlap == 2)
+        k++;
+    return k;
+}
+
+axe_overlap_group
+axe_overlap_find(axe_ctx *cx, int n, axe_stmt *const *scope)
+{
+    axe_overlap_group g = {.n_scope = n,
+                           .scope = scope,
+                           .counters = {.cx = cx},
+                           .relation = {.cx = cx},
+                           .n_counter =
+                               axe_index_const(cx, AXE_COUNTERS_FIRST)};
+    axe_list         *touched = axe_new_array(cx, axe_list, n);
+
+    for (int i = 0; i < n; i++)
+        touched[i] = touches_of(cx, scope[i]);
+    for (int to = 1; to < n; to++)
+        for (int from = 0; from < to; from++)
+            for (int i = 0; i < touched[from].n; i++)
+                for (int k = 0; k < touched[to].n; k++) {
+                    const touch *a = touched[from].item[i];
+                    const touch *b = touched[to].item[k];
+                    if (a->load->u.tensor == b->load->u.tensor &&
+                        (a->writes || b->writes))
+                        relate(cx, &g, scope[from], a, scope[to], b);
+                }
+    return g;
+}
+
+/* ----------------------------------------------------------------- counters
+ */
+
+const axe_node *
+axe_counters_extent(axe_ctx *cx, const axe_counters *c, int k)
+{
+    const axe_node *n = c->of->var[k]->extent;
+
+    return c->by[k] > 1
+               ? axe_node2(cx, AXE_OP_cdiv, n, axe_index_const(cx, c->by[k]))
+               : n;
+}
+
+const axe_node *
+axe_counters_at(axe_ctx *cx, const axe_counters *c, const axe_node *const *at)
+{
+    const axe_node *n = NULL;
+
+    for (int k = 0; k < c->of->n_var; k++) {
+        if (c->by[k] == 0)
+            continue;
+        if (n)
+            n = axe_node2(cx, AXE_OP_mul, n, axe_counters_extent(cx, c, k));
+        n = n ? axe_node2(cx, AXE_OP_add, n, at[k]) : at[k];
+    }
+    return n ? axe_node2(cx, AXE_OP_add, c->first, n) : c->first;
+}
+
+const axe_node *
+axe_counters_full(axe_ctx *cx, const axe_counters *c, const axe_node *const *at)
+{
+    const axe_node *all = axe_index_const(cx, 1);
+
+    for (int k = 0; k < c->of->n_var; k++) {
+        const axe_node *n = c->of->var[k]->extent;
+        const axe_node *by = axe_index_const(cx, c->by[k]);
+        if (c->by[k] == 1)
+            continue;
+        if (c->by[k] > 1)
+            n = axe_node2(cx, AXE_OP_min, by,
+                          axe_node2(cx, AXE_OP_sub, n,
+                                    axe_node2(cx, AXE_OP_mul, at[k], by)));
+        all = axe_node2(cx, AXE_OP_mul, all, n);
+    }
+    return all;
+}
+
+const char *
+axe_relation_text(axe_ctx *cx, const axe_relation *r)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int k = 0; k < r->from->n_var; k++) {
+        int64_t     by = r->counters->by[k];
+        const char *v = r->from->var[k]->name;
+        axe_puts(&b, k ? ", " : "");
+        if (by == 0)
+            axe_putf(&b, "all %s", v);
+        else if (by > 1)
+            axe_putf(&b, "%s of %" PRId64 "*(%s) on, %" PRId64 " of them", v,
+                     by, axe_node_text(cx, r->lo[k]), by);
+        else if (r->lo[k] == r->hi[k])
+            axe_putf(&b, "%s = %s", v, axe_node_text(cx, r->lo[k]));
+        else {
+            axe_putf(&b, "%s <= ", axe_node_text(cx, r->lo[k]));
+            axe_putf(&b, "%s <= %s", v, axe_node_text(cx, r->hi[k]));
+        }
+    }
+    return b.text ? b.text : "";
+}

@@ -1,0 +1,74 @@
+/* relation.h - in a group of scopes that overlap, who waits for whom.
+ *
+ *     overlap {
+ *         cta (i : M by 64)               S[i*64 + m, k] = ...
+ *         cta (a : M by 128, j : N by 64) ... S[a*128 + m, k] ...
+ *     }
+ *
+ * An entity begins when those entities of scopes in front of its own are done
+ * that touch what it touches, where one of the two writes.  Which these are is
+ * a box of their variables, here 2*a <= i <= 2*a + 1, and follows from the
+ * subscripts: in each dimension both touch a window, and windows that do not
+ * overlap are of entities that need not wait.  A window that is not known is
+ * all of the dimension, so that a box may be larger than it need be; that
+ * costs time, and nothing else.
+ *
+ * How many entities of a box are done is counted: one counter for all that the
+ * waiting side always needs together, here for two values of i each.
+ */
+#ifndef AXE_PLAN_ACCESS_RELATION_H
+#define AXE_PLAN_ACCESS_RELATION_H
+
+#include "ir/ir.h"
+#include "ir/list.h"
+
+/* Counters of a scope's entities that are done. */
+typedef struct axe_counters {
+    const axe_stmt *of;
+    const int64_t  *by;    /* [of->n_var] so many values of the variable share a
+                              counter; 0: all do */
+    const axe_node *first; /* the number of the first of them; how many: over */
+    const axe_node *n;     /* sizes and loops around the group */
+} axe_counters;
+
+/* An entity of `to` waits until counters lo[k] to hi[k], of each variable k of
+ * `from`, are full.  Where lo and hi are the same node it is one. */
+typedef struct axe_relation {
+    const axe_stmt        *from, *to;
+    const axe_counters    *counters;
+    const axe_node *const *lo, *const *hi; /* [from->n_var] over `to`'s
+                         variables, perhaps beyond the counters; NULL: by 0 */
+    const axe_tensor *tensor;
+    const axe_stmt   *a, *b; /* the statements that touch it */
+    bool              a_writes, b_writes;
+} axe_relation;
+
+typedef struct axe_overlap_group {
+    int              n_scope;
+    axe_stmt *const *scope;
+    axe_list         counters;  /* const axe_counters * */
+    axe_list         relation;  /* const axe_relation * */
+    const axe_node  *n_counter; /* words of memory: who takes which entity next,
+                                   then the counters */
+} axe_overlap_group;
+
+/* Words in front of the counters, of which the first is used: a line. */
+enum { AXE_COUNTERS_FIRST = 8 };
+
+/* The number of scopes of the group that begins with body[0]; 0: none does. */
+int axe_overlap_length(int n, axe_stmt *const *body);
+/* The relations of a group of n scopes. */
+axe_overlap_group axe_overlap_find(axe_ctx *cx, int n, axe_stmt *const *scope);
+/* "(i, j..)" or the like: what a relation waits for, for people. */
+const char *axe_relation_text(axe_ctx *cx, const axe_relation *r);
+/* How many entities of counters c have coordinates `at`, [of->n_var], NULL
+ * where by is 0. */
+const axe_node *axe_counters_full(axe_ctx *cx, const axe_counters *c,
+                                  const axe_node *const *at);
+/* The number of the counter at coordinates `at`. */
+const axe_node *axe_counters_at(axe_ctx *cx, const axe_counters *c,
+                                const axe_node *const *at);
+/* How many values coordinate k of the counters has. */
+const axe_node *axe_counters_extent(axe_ctx *cx, const axe_counters *c, int k);
+
+#endif
