@@ -12,6 +12,7 @@
  *             await done[8 + j] of 1
  *             B's body
  */
+#include "ir/rewrite.h"
 #include "lower/code/build.h"
 #include "lower/cpu/cpu.h"
 
@@ -53,26 +54,102 @@ extents(axe_lowering *lw, const axe_stmt *s)
     return n;
 }
 
+/* What is made of a relation's expressions: values and indices that lowering
+ * has variables for. */
+typedef struct waiting {
+    axe_lowering           *lw;
+    const axe_core_overlap *o;
+    const axe_relation     *r;
+    axe_lblock             *b; /* where it waits */
+    int                     n;
+    const axe_var         **of;
+    const axe_node        **by;
+} waiting;
+
+static const axe_node *
+with_values(const waiting *w, const axe_node *n)
+{
+    for (int i = 0; i < w->n; i++)
+        n = axe_node_with(w->lw->cx, n, w->of[i], w->by[i]);
+    return n;
+}
+
+static const axe_node *
+note(waiting *w, const axe_var *of, const axe_var *by)
+{
+    w->of[w->n] = of;
+    w->by[w->n] = axe_ivar(w->lw, by);
+    return w->by[w->n++];
+}
+
+static axe_lir *
+open_loop(waiting *w, const char *name, const axe_node *begin,
+          const axe_node *end)
+{
+    axe_lir *l = axe_emit(w->lw, w->b, AXE_LIR_LOOP);
+
+    l->var = axe_loop_var(w->lw, name);
+    l->begin = begin;
+    l->end = end;
+    w->b = &l->body;
+    return l;
+}
+
 /* Coordinate k of the counters runs over those that the relation names, as far
  * as there are such. */
-static axe_lblock *
-open_range(axe_lowering *lw, axe_lblock *b, const axe_relation *r, int k,
-           const axe_node **at)
+static const axe_node *
+open_range(waiting *w, int k)
 {
-    const axe_node *lo = r->lo[k], *hi = r->hi[k];
-    const axe_node *n = axe_counters_extent(lw->cx, r->counters, k);
-    axe_lir        *l;
+    const axe_relation *r = w->r;
+    axe_ctx            *cx = w->lw->cx;
+    const axe_node     *lo = with_values(w, r->lo[k]), *hi = lo;
+    const axe_node     *n = axe_counters_extent(cx, r->counters, k), *zero;
 
-    *at = lo;
-    if (lo == hi && lo->op == AXE_OP_var && axe_node_same(lo->u.var->extent, n))
-        return b;
-    l = axe_emit(lw, b, AXE_LIR_LOOP);
-    l->var = axe_loop_var(lw, r->from->var[k]->name);
-    l->begin = axe_node2(lw->cx, AXE_OP_max, lo, axe_int(lw, 0));
-    hi = axe_node2(lw->cx, AXE_OP_add, hi, axe_int(lw, 1));
-    l->end = axe_node2(lw->cx, AXE_OP_min, hi, n);
-    *at = axe_ivar(lw, l->var);
-    return &l->body;
+    if (r->lo[k] != r->hi[k])
+        hi = with_values(w, r->hi[k]);
+    else if (lo->op == AXE_OP_var && lo->u.var->extent &&
+             axe_node_same(lo->u.var->extent, n))
+        return lo;
+    zero = axe_int(w->lw, 0);
+    hi = axe_node2(cx, AXE_OP_add, hi, axe_int(w->lw, 1));
+    return axe_ivar(w->lw, open_loop(w, r->from->var[k]->name,
+                                     axe_node2(cx, AXE_OP_max, lo, zero),
+                                     axe_node2(cx, AXE_OP_min, hi, n))
+                               ->var);
+}
+
+/* The element of the index tensor, where there is one. */
+static void
+open_read(waiting *w, const axe_relation_read *x)
+{
+    axe_lowering     *lw = w->lw;
+    const axe_tensor *t = x->load->u.tensor;
+    const axe_node   *at = axe_int(lw, 0), *in = NULL, *s;
+    axe_reg          *src = axe_new(lw->cx, axe_reg);
+    axe_lir          *l;
+
+    for (int d = 0; d < t->rank; d++) {
+        s = with_values(w, x->load->arg[d]);
+        at = axe_sum(lw, at, axe_scaled(lw, s, t->stride[d]));
+        s = axe_node2(lw->cx, AXE_OP_and,
+                      axe_node2(lw->cx, AXE_OP_le, axe_int(lw, 0), s),
+                      axe_node2(lw->cx, AXE_OP_lt, s, t->shape[d]));
+        in = in ? axe_node2(lw->cx, AXE_OP_and, in, s) : s;
+    }
+    if (in) {
+        l = axe_emit(lw, w->b, AXE_LIR_IF);
+        l->value = in;
+        w->b = &l->body;
+    }
+    l = axe_emit(lw, w->b, AXE_LIR_OP);
+    l->op = AXE_LOP_load;
+    l->dst = *src = axe_reg_new(lw, t->type, 1);
+    l->mem = (axe_mem){.tensor = t, .type = t->type, .at = at};
+    l = axe_emit(lw, w->b, AXE_LIR_TAKE);
+    l->var = axe_loop_var(lw, x->value->name);
+    l->n_src = 1;
+    l->src = src;
+    note(w, x->value, l->var);
 }
 
 /* The entity at hand waits for what the relation says. */
@@ -80,14 +157,24 @@ static void
 await(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o,
       const axe_relation *r)
 {
-    const axe_node **at =
-        axe_new_array(lw->cx, const axe_node *, r->from->n_var + 1);
-    axe_lir *l;
+    int              n = r->from->n_var, most = r->n_each + r->n_read;
+    const axe_node **at = axe_new_array(lw->cx, const axe_node *, n + 1);
+    waiting          w = {.lw = lw, .o = o, .r = r, .b = b};
+    axe_lir         *l;
 
-    for (int k = 0; k < r->from->n_var; k++)
+    w.of = axe_new_array(lw->cx, const axe_var *, most + 1);
+    w.by = axe_new_array(lw->cx, const axe_node *, most + 1);
+    for (int i = 0; i < r->n_each; i++)
+        note(&w, r->each[i].var,
+             open_loop(&w, r->each[i].var->name, axe_int(lw, 0),
+                       with_values(&w, r->each[i].extent))
+                 ->var);
+    for (int i = 0; i < r->n_read; i++)
+        open_read(&w, &r->read[i]);
+    for (int k = 0; k < n; k++)
         if (r->counters->by[k] > 0)
-            b = open_range(lw, b, r, k, &at[k]);
-    l = axe_emit(lw, b, AXE_LIR_OP);
+            at[k] = open_range(&w, k);
+    l = axe_emit(lw, w.b, AXE_LIR_OP);
     l->op = AXE_LOP_await;
     l->mem = word_at(o, axe_counters_at(lw->cx, r->counters, at));
     l->value = axe_counters_full(lw->cx, r->counters, at);

@@ -12,6 +12,7 @@ typedef struct window {
     bool       known;
     axe_affine at; /* without what runs inside; its constant is 0 */
     int64_t    lo, hi;
+    const axe_relation_read *read; /* it is the value; or NULL */
 } window;
 
 typedef struct touch {
@@ -24,8 +25,9 @@ typedef struct touch {
 typedef struct gathering {
     axe_ctx        *cx;
     const axe_stmt *scope, *stmt;
-    axe_list        inner; /* const axe_var *: of loops and scopes inside */
-    axe_list        out;   /* const touch * */
+    const axe_list *written; /* const axe_tensor *: by scopes of the group */
+    axe_list        inner;   /* const axe_var *: of loops and scopes inside */
+    axe_list        out;     /* const touch * */
 } gathering;
 
 /* ------------------------------------------------------------------ windows
@@ -83,14 +85,57 @@ widen(const gathering *g, window *w, const axe_var *v, int64_t coef)
                    reach < 0 ? &w->lo : &w->hi);
 }
 
+/* Is n a sum of variables that are known when an entity begins, or are indices
+ * of the statement? */
+static bool
+is_early(const gathering *g, const axe_node *n)
+{
+    axe_affine a;
+
+    if (!axe_affine_of(g->cx, n, &a))
+        return false;
+    for (int i = 0; i < a.n; i++)
+        if (a.var[i]->kind == AXE_VAR_PART ||
+            axe_list_has(&g->inner, a.var[i]) ||
+            (a.var[i]->kind == AXE_VAR_INDEX && !extent_in(g->stmt, a.var[i])))
+            return false;
+    return true;
+}
+
+/* The window of an element of an index tensor. */
+static window
+read_of(const gathering *g, const axe_node *n)
+{
+    axe_relation_read *r = axe_new(g->cx, axe_relation_read);
+    axe_var           *v = axe_new(g->cx, axe_var);
+    const axe_var    **var = axe_new_array(g->cx, const axe_var *, 1);
+    int64_t           *coef = axe_new_array(g->cx, int64_t, 1);
+
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    if (n->op != AXE_OP_load || n->u.tensor->space != AXE_SPACE_GLOBAL ||
+        (n->type != AXE_TYPE_i32 && n->type != AXE_TYPE_i64) ||
+        axe_list_has(g->written, n->u.tensor))
+        return (window){0};
+    for (int d = 0; d < n->n_arg; d++)
+        if (!is_early(g, n->arg[d]))
+            return (window){0};
+    *v = (axe_var){.kind = AXE_VAR_LOOP, .name = n->u.tensor->name, .id = -1};
+    *r = (axe_relation_read){v, n};
+    var[0] = v;
+    coef[0] = 1;
+    return (window){.known = true, .at = {1, var, coef, 0}, .read = r};
+}
+
 static window
 window_of(const gathering *g, const axe_node *sub)
 {
     window     w = {.known = true};
     axe_affine all;
 
-    if (!axe_affine_of(g->cx, sub, &all))
-        return (window){0};
+    if (!axe_affine_of(g->cx, sub, &all) ||
+        (all.n == 1 && all.var[0]->kind == AXE_VAR_PART))
+        return read_of(g, sub);
     w.at = all;
     w.at.n = 0;
     w.at.constant = 0;
@@ -166,9 +211,9 @@ gather(gathering *g, int n, axe_stmt *const *body)
 }
 
 static axe_list
-touches_of(axe_ctx *cx, const axe_stmt *scope)
+touches_of(axe_ctx *cx, const axe_stmt *scope, const axe_list *written)
 {
-    gathering g = {cx, scope, scope, {.cx = cx}, {.cx = cx}};
+    gathering g = {cx, scope, scope, written, {.cx = cx}, {.cx = cx}};
 
     gather(&g, scope->n_body, scope->body);
     return g.out;
@@ -262,8 +307,9 @@ quotient(axe_ctx *cx, const sum *s, int64_t c, int64_t by)
 
 /* What variable k of a scope must be. */
 typedef struct need {
-    int64_t         by; /* 0: anything */
-    const axe_node *lo, *hi;
+    int64_t                  by; /* 0: anything */
+    const axe_node          *lo, *hi;
+    const axe_relation_read *read; /* whose value they mention; or NULL */
 } need;
 
 /* c*v + [x.lo, x.hi] meets s + [y.lo, y.hi]: between which values v is.  Where
@@ -308,11 +354,14 @@ need_of(axe_ctx *cx, const axe_stmt *from, int k, const touch *a,
 
     for (int d = 0; d < a->load->n_arg; d++) {
         const window *x = &a->dim[d], *y = &b->dim[d];
-        if (!x->known || !y->known || told_by(from, x, &coef) != from->var[k])
+        if (!x->known || !y->known || x->read ||
+            told_by(from, x, &coef) != from->var[k])
             continue;
         sum s = difference(from, x, y);
-        if (between(cx, &s, x, y, coef, &n))
-            return n;
+        if (!between(cx, &s, x, y, coef, &n))
+            continue;
+        n.read = y->read;
+        return n;
     }
     return n;
 }
@@ -351,6 +400,55 @@ static bool
 same_node(const axe_node *a, const axe_node *b)
 {
     return a == b || (a && b && axe_node_same(a, b));
+}
+
+static bool
+has_each(const axe_list *each, const axe_var *v)
+{
+    for (int i = 0; i < each->n; i++)
+        if (((const axe_dim *)each->item[i])->var == v)
+            return true;
+    return false;
+}
+
+/* The indices of the statement in n. */
+static void
+add_indices(const axe_stmt *s, const axe_node *n, axe_list *each)
+{
+    const axe_var *v = n->op == AXE_OP_var ? n->u.var : NULL;
+    axe_dim       *d;
+
+    for (int i = 0; i < n->n_arg; i++)
+        add_indices(s, n->arg[i], each);
+    if (!v || v->kind != AXE_VAR_INDEX || has_each(each, v))
+        return;
+    d = axe_new(each->cx, axe_dim);
+    *d = (axe_dim){v, extent_in(s, v)};
+    axe_list_push(each, d);
+}
+
+/* The values that the relation reads, and the indices of their subscripts. */
+static void
+list_reads(axe_ctx *cx, axe_relation *r, const need *needs)
+{
+    axe_relation_read *read =
+        axe_new_array(cx, axe_relation_read, r->from->n_var + 1);
+    axe_list each = {.cx = cx};
+    axe_dim *dim;
+
+    for (int k = 0; k < r->from->n_var; k++) {
+        const axe_relation_read *x = needs[k].read;
+        for (int d = 0; x && d < x->load->n_arg; d++)
+            add_indices(r->b, x->load->arg[d], &each);
+        if (x)
+            read[r->n_read++] = *x;
+    }
+    dim = axe_new_array(cx, axe_dim, each.n + 1);
+    for (int i = 0; i < each.n; i++)
+        dim[i] = *(const axe_dim *)each.item[i];
+    r->read = read;
+    r->n_each = each.n;
+    r->each = dim;
 }
 
 /* Is it said already? */
@@ -394,8 +492,20 @@ relate(axe_ctx *cx, axe_overlap_group *g, const axe_stmt *from, const touch *a,
                         .b = b->stmt,
                         .a_writes = a->writes,
                         .b_writes = b->writes};
-    if (!has_relation(g, r))
+    list_reads(cx, r, needs);
+    if (r->n_read > 0 || !has_relation(g, r))
         axe_list_push(&g->relation, r);
+}
+
+static void
+find_written(axe_list *out, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX)
+            axe_list_push(out, body[i]->dst->u.tensor);
+        find_written(out, body[i]->n_body, body[i]->body);
+        find_written(out, body[i]->n_other, body[i]->other);
+    }
 }
 
 int
@@ -422,8 +532,12 @@ axe_overlap_find(axe_ctx *cx, int n, axe_stmt *const *scope)
                                axe_index_const(cx, AXE_COUNTERS_FIRST)};
     axe_list         *touched = axe_new_array(cx, axe_list, n);
 
+    axe_list written = {.cx = cx};
+
     for (int i = 0; i < n; i++)
-        touched[i] = touches_of(cx, scope[i]);
+        find_written(&written, scope[i]->n_body, scope[i]->body);
+    for (int i = 0; i < n; i++)
+        touched[i] = touches_of(cx, scope[i], &written);
     for (int to = 1; to < n; to++)
         for (int from = 0; from < to; from++)
             for (int i = 0; i < touched[from].n; i++)
@@ -505,5 +619,8 @@ axe_relation_text(axe_ctx *cx, const axe_relation *r)
             axe_putf(&b, "%s <= %s", v, axe_node_text(cx, r->hi[k]));
         }
     }
+    for (int i = 0; i < r->n_read; i++)
+        axe_putf(&b, "%s%s", i ? ", " : ", for each ",
+                 axe_node_text(cx, r->read[i].load));
     return b.text ? b.text : "";
 }

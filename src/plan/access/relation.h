@@ -13,6 +13,10 @@
  * all of the dimension, so that a box may be larger than it need be; that
  * costs time, and nothing else.
  *
+ * Where a subscript of the waiting side is an element of a tensor that no scope
+ * of the group writes, S[row[i*64 + m], k], the machine reads it: the entity
+ * waits for those that touch the rows it will read, whichever these are.
+ *
  * How many entities of a box are done is counted: one counter for all that the
  * waiting side always needs together, here for two values of i each.
  */
@@ -31,13 +35,25 @@ typedef struct axe_counters {
     const axe_node *n;     /* sizes and loops around the group */
 } axe_counters;
 
+/* An element of an index tensor, known when an entity begins: variable `value`,
+ * for each value of the indices in its subscripts. */
+typedef struct axe_relation_read {
+    const axe_var  *value;
+    const axe_node *load;
+} axe_relation_read;
+
 /* An entity of `to` waits until counters lo[k] to hi[k], of each variable k of
  * `from`, are full.  Where lo and hi are the same node it is one. */
 typedef struct axe_relation {
     const axe_stmt        *from, *to;
     const axe_counters    *counters;
     const axe_node *const *lo, *const *hi; /* [from->n_var] over `to`'s
-                         variables, perhaps beyond the counters; NULL: by 0 */
+                         variables and values read, perhaps beyond the
+                         counters; NULL: by 0 */
+    int                      n_read, n_each;
+    const axe_relation_read *read;
+    const axe_dim           *each; /* indices in reads: for each of their values
+                                    */
     const axe_tensor *tensor;
     const axe_stmt   *a, *b; /* the statements that touch it */
     bool              a_writes, b_writes;
