@@ -275,11 +275,13 @@ axe_resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_resolve_fail(
             r, axe_fail(r->cx, x->at, AXE_ESYNTAX, "`overlap` holds no scope"));
     for (int i = 0; i < x->n_body; i++)
-        if (x->body[i]->kind != AXE_SYNTAX_SCOPE)
+        if (x->body[i]->kind != AXE_SYNTAX_SCOPE ||
+            x->body[i]->scope != AXE_SCOPE_CTA)
             axe_resolve_fail(r, axe_fail(r->cx, x->body[i]->at, AXE_ESYNTAX,
-                                         "`overlap` holds scopes, which may "
-                                         "begin before those in front of them "
-                                         "end"));
+                                         "`overlap` holds scopes of kind "
+                                         "`cta`, which may begin before those "
+                                         "in front of them end, and nothing "
+                                         "else"));
         else {
             r->group = i == 0 ? 1 : 2;
             axe_resolve_one(r, x->body[i], out);

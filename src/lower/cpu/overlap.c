@@ -74,12 +74,12 @@ with_values(const waiting *w, const axe_node *n)
     return n;
 }
 
-static const axe_node *
-note(waiting *w, const axe_var *of, const axe_var *by)
+/* From here on `of` is `by`. */
+static void
+note(waiting *w, const axe_var *of, const axe_node *by)
 {
     w->of[w->n] = of;
-    w->by[w->n] = axe_ivar(w->lw, by);
-    return w->by[w->n++];
+    w->by[w->n++] = by;
 }
 
 static axe_lir *
@@ -118,38 +118,89 @@ open_range(waiting *w, int k)
                                ->var);
 }
 
-/* The element of the index tensor, where there is one. */
-static void
-open_read(waiting *w, const axe_relation_read *x)
+/* Is the element of the index tensor there, and its address. */
+static const axe_node *
+find_read(const waiting *w, const axe_relation_read *x, const axe_node **at)
 {
     axe_lowering     *lw = w->lw;
     const axe_tensor *t = x->load->u.tensor;
-    const axe_node   *at = axe_int(lw, 0), *in = NULL, *s;
-    axe_reg          *src = axe_new(lw->cx, axe_reg);
-    axe_lir          *l;
+    const axe_node   *in = NULL;
 
+    *at = axe_int(lw, 0);
     for (int d = 0; d < t->rank; d++) {
-        s = with_values(w, x->load->arg[d]);
-        at = axe_sum(lw, at, axe_scaled(lw, s, t->stride[d]));
+        const axe_node *s = with_values(w, x->load->arg[d]);
+        *at = axe_sum(lw, *at, axe_scaled(lw, s, t->stride[d]));
         s = axe_node2(lw->cx, AXE_OP_and,
                       axe_node2(lw->cx, AXE_OP_le, axe_int(lw, 0), s),
                       axe_node2(lw->cx, AXE_OP_lt, s, t->shape[d]));
         in = in ? axe_node2(lw->cx, AXE_OP_and, in, s) : s;
     }
-    if (in) {
-        l = axe_emit(lw, w->b, AXE_LIR_IF);
-        l->value = in;
-        w->b = &l->body;
-    }
-    l = axe_emit(lw, w->b, AXE_LIR_OP);
+    return in;
+}
+
+static const axe_var *
+load_word(axe_lowering *lw, axe_lblock *b, const axe_relation_read *x,
+          const axe_node *at)
+{
+    const axe_tensor *t = x->load->u.tensor;
+    axe_reg          *src = axe_new(lw->cx, axe_reg);
+    axe_lir          *l = axe_emit(lw, b, AXE_LIR_OP);
+
     l->op = AXE_LOP_load;
     l->dst = *src = axe_reg_new(lw, t->type, 1);
     l->mem = (axe_mem){.tensor = t, .type = t->type, .at = at};
-    l = axe_emit(lw, w->b, AXE_LIR_TAKE);
+    l = axe_emit(lw, b, AXE_LIR_TAKE);
     l->var = axe_loop_var(lw, x->value->name);
     l->n_src = 1;
     l->src = src;
-    note(w, x->value, l->var);
+    return l->var;
+}
+
+/* All values are known: waits for the box. */
+static void
+await_box(waiting *w)
+{
+    const axe_relation *r = w->r;
+    const axe_node    **at =
+        axe_new_array(w->lw->cx, const axe_node *, r->from->n_var + 1);
+    axe_lir *l;
+
+    for (int k = 0; k < r->from->n_var; k++)
+        if (r->counters->by[k] > 0)
+            at[k] = open_range(w, k);
+    l = axe_emit(w->lw, w->b, AXE_LIR_OP);
+    l->op = AXE_LOP_await;
+    l->mem = word_at(w->o, axe_counters_at(w->lw->cx, r->counters, at));
+    l->value = axe_counters_full(w->lw->cx, r->counters, at);
+}
+
+/* From read i on.  Outside of its tensor an element is 0, which is a row like
+ * any other. */
+static void
+await_read(waiting *w, int i)
+{
+    axe_lblock     *b = w->b;
+    const axe_node *at, *in;
+    axe_lir        *l;
+    int             n = w->n;
+
+    if (i == w->r->n_read) {
+        await_box(w);
+        return;
+    }
+    in = find_read(w, &w->r->read[i], &at);
+    l = axe_emit(w->lw, b, AXE_LIR_IF);
+    l->value = in;
+    w->b = &l->body;
+    note(w, w->r->read[i].value,
+         axe_ivar(w->lw, load_word(w->lw, w->b, &w->r->read[i], at)));
+    await_read(w, i + 1);
+    w->n = n;
+    w->b = &l->other;
+    note(w, w->r->read[i].value, axe_int(w->lw, 0));
+    await_read(w, i + 1);
+    w->n = n;
+    w->b = b;
 }
 
 /* The entity at hand waits for what the relation says. */
@@ -157,27 +208,18 @@ static void
 await(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o,
       const axe_relation *r)
 {
-    int              n = r->from->n_var, most = r->n_each + r->n_read;
-    const axe_node **at = axe_new_array(lw->cx, const axe_node *, n + 1);
-    waiting          w = {.lw = lw, .o = o, .r = r, .b = b};
-    axe_lir         *l;
+    int     most = r->n_each + r->n_read;
+    waiting w = {.lw = lw, .o = o, .r = r, .b = b};
 
     w.of = axe_new_array(lw->cx, const axe_var *, most + 1);
     w.by = axe_new_array(lw->cx, const axe_node *, most + 1);
-    for (int i = 0; i < r->n_each; i++)
-        note(&w, r->each[i].var,
-             open_loop(&w, r->each[i].var->name, axe_int(lw, 0),
-                       with_values(&w, r->each[i].extent))
-                 ->var);
-    for (int i = 0; i < r->n_read; i++)
-        open_read(&w, &r->read[i]);
-    for (int k = 0; k < n; k++)
-        if (r->counters->by[k] > 0)
-            at[k] = open_range(&w, k);
-    l = axe_emit(lw, w.b, AXE_LIR_OP);
-    l->op = AXE_LOP_await;
-    l->mem = word_at(o, axe_counters_at(lw->cx, r->counters, at));
-    l->value = axe_counters_full(lw->cx, r->counters, at);
+    for (int i = 0; i < r->n_each; i++) {
+        const axe_node *end = with_values(&w, r->each[i].extent);
+        const axe_lir  *l =
+            open_loop(&w, r->each[i].var->name, axe_int(lw, 0), end);
+        note(&w, r->each[i].var, axe_ivar(lw, l->var));
+    }
+    await_read(&w, 0);
 }
 
 /* The entity at hand is done: one more in each of its counters. */

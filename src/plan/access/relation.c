@@ -114,6 +114,7 @@ read_of(const gathering *g, const axe_node *n)
     while (n->op == AXE_OP_cast)
         n = n->arg[0];
     if (n->op != AXE_OP_load || n->u.tensor->space != AXE_SPACE_GLOBAL ||
+        n->u.tensor->rank == 0 ||
         (n->type != AXE_TYPE_i32 && n->type != AXE_TYPE_i64) ||
         axe_list_has(g->written, n->u.tensor))
         return (window){0};
@@ -283,26 +284,39 @@ floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* floor((sum + c) / by) as an expression */
+static int64_t
+common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* floor((sum + c) / by) as an expression: of g*q, g being what divides all
+ * coefficients and by, it is floor((q + floor(c / g)) / (by / g)). */
 static const axe_node *
 quotient(axe_ctx *cx, const sum *s, int64_t c, int64_t by)
 {
-    bool            whole = true;
     const axe_node *n = NULL, *term;
+    int64_t         g = by;
 
     for (int i = 0; i < s->n; i++)
-        whole = whole && s->coef[i] % by == 0;
+        g = common_divisor(g, s->coef[i]);
     for (int i = 0; i < s->n; i++) {
         if (s->coef[i] == 0)
             continue;
-        term = axe_node2(
-            cx, AXE_OP_mul, axe_var_node(cx, s->var[i]->at, s->var[i]),
-            axe_index_const(cx, whole ? s->coef[i] / by : s->coef[i]));
+        term = axe_node2(cx, AXE_OP_mul,
+                         axe_var_node(cx, s->var[i]->at, s->var[i]),
+                         axe_index_const(cx, s->coef[i] / g));
         n = n ? axe_node2(cx, AXE_OP_add, n, term) : term;
     }
-    term = axe_index_const(cx, whole ? floor_div(c, by) : c);
+    term = axe_index_const(cx, floor_div(c, g));
     n = n ? axe_node2(cx, AXE_OP_add, n, term) : term;
-    return whole ? n : axe_node2(cx, AXE_OP_div, n, axe_index_const(cx, by));
+    return g == by ? n
+                   : axe_node2(cx, AXE_OP_div, n, axe_index_const(cx, by / g));
 }
 
 /* What variable k of a scope must be. */
@@ -612,6 +626,9 @@ axe_relation_text(axe_ctx *cx, const axe_relation *r)
         else if (by > 1)
             axe_putf(&b, "%s of %" PRId64 "*(%s) on, %" PRId64 " of them", v,
                      by, axe_node_text(cx, r->lo[k]), by);
+        else if (r->lo[k] == r->hi[k] &&
+                 strcmp(axe_node_text(cx, r->lo[k]), v) == 0)
+            axe_putf(&b, "the same %s", v);
         else if (r->lo[k] == r->hi[k])
             axe_putf(&b, "%s = %s", v, axe_node_text(cx, r->lo[k]));
         else {

@@ -1,0 +1,52 @@
+#!/bin/sh
+# overlap.sh - groups of scopes that overlap: random ones against the reference
+# and under ThreadSanitizer, with bugs put in; what explain says; what is refused.
+# Given: AXE the command, SRC the source directory.
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "overlap: $*" >&2; exit 1; }
+
+"${PYTHON:-python3}" "$SRC/tests/random_overlap.py" "$AXE" $((24 / ${AXE_SHARE:-1}))
+
+cat >"$tmp/k.axe" <<'K'
+kernel k<BM = 16>(in f32 X[M, N], in i32 row[P], out f32 Y[P, N])
+{
+    index m, n, k;
+    global f32 S[M, N];
+
+    overlap {
+        cta (i : M by BM, j : N by 8)
+            S[i*BM + m, j*8 + n] = X[i*BM + m, j*8 + n];
+        cta (a : P by 32)
+            Y[a*32 + m, n] = sum[k](S[a*32 + m, k]) + S[row[a*32 + m], n];
+    }
+}
+K
+"$AXE" explain "$tmp/k.axe" -t cpu-avx2 >"$tmp/out"
+grep -q 'waits for line 7: i of 2\*(a) on, 2 of them, all j: S is written in line 8 and read in line 10' "$tmp/out" ||
+    fail "explain: $(cat "$tmp/out")"
+grep -q 'waits for line 7: i = row/16, all j, for each row\[a\*32 + m\]' "$tmp/out" || fail "explain: $(cat "$tmp/out")"
+grep -q 'line 7 is counted by cdiv(cdiv(M, 16), 2) words of 8 bytes' "$tmp/out" || fail "explain: $(cat "$tmp/out")"
+
+# The kernel with its counters reads back.
+"$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit counters >"$tmp/k.ir"
+grep -q 'overlap 1 counted overlap0.done {' "$tmp/k.ir" || fail "$(cat "$tmp/k.ir")"
+
+# Scopes are launches in order where threads run.
+"$AXE" sim "$tmp/k.axe" -t sm_80 --random M=40 N=20 P=50 row=0..40 --check >"$tmp/out" || fail "$(cat "$tmp/out")"
+
+refuse() {
+    printf '%s\n' "$1" >"$tmp/bad.axe"
+    if "$AXE" compile "$tmp/bad.axe" -t cpu-avx2 >"$tmp/out" 2>&1; then
+        fail "taken: $1"
+    fi
+    grep -q "$2" "$tmp/out" || fail "$(cat "$tmp/out")"
+}
+begin='kernel k(in f32 X[M], out f32 Y[M]) { index m; '
+refuse "$begin overlap { } }" '`overlap` holds no scope'
+refuse "$begin overlap cta (i : M by 4) Y[i*4 + m] = X[i*4 + m]; }" 'before the scopes'
+refuse "$begin overlap { index q; cta (i : M by 4) Y[i*4 + m] = X[i*4 + m]; } }" 'holds scopes of kind `cta`'
+refuse "$begin overlap { core (c) { Y[m] = X[m]; } } }" 'holds scopes of kind `cta`'
+refuse "$begin cta (i : M by 4) { overlap { warp (w : 1) Y[i*4 + m] = X[i*4 + m]; } } }" 'holds scopes of kind `cta`'
+refuse "$begin overlap { for (t : 3) cta (i : M by 4) Y[i*4 + m] = X[i*4 + m]; } }" 'holds scopes of kind `cta`'
