@@ -37,9 +37,9 @@ static const struct {
     {false, A44 Y2("S[R[j*2 + n], j*2 + n]"), "a = R/4, b = j/2, "},
     {false, A3 Y1("S[R[R[i*5 + m]], n]"), "all a"},
     {false, A3 Y1("S[(i*5 + m)/2, n]"), "all a"},
-    {false, A3 Y1("i > 0 ? S[0, n] : 0"), "0 <= a <= 0"},
+    {false, A3 Y1("i > 0 ? S[0, n] : 0"), "a = 0"},
     /* overwritten, written twice */
-    {true, "cta (a : M by 3) T[a*3 + m, n] = S[a*3 + m + 2, n]; "
+    {false, A3 "cta (c : M by 3) T[c*3 + m, n] = S[c*3 + m + 2, n]; "
            "cta (i : M by 4) S[i*4 + m, n] = X[i*4 + m, n]; ", "a <= "},
     {true, A3 "cta (i : M by 4) S[i*4 + m, n] = X[i*4 + m, n]; ", "a <= "},
     /* three scopes; one reads what both made */
@@ -49,7 +49,6 @@ static const struct {
     {true, "cta (a : M, b : N) S[a, b] = X[a, b]; " Y2("S[i*8 + m, j*2 + n]"), "a of 8*(i) on, 8 of them, b of 2*(j) on"},
     /* nothing in common */
     {true, A3 Y1("X[i*5 + m, n]"), NULL},
-    {true, A3 Y1("T[i*5 + m, n]"), NULL},
 };
 /* clang-format on */
 
