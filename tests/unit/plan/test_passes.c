@@ -208,7 +208,7 @@ names(void **state)
     } row[] = {
         {"cpu-avx2", "keep",
          "planning for cpu-avx2 has no pass 'keep'; it has raise, interleave, "
-         "reflect, sum_loops, few_rows, scopes, rings, declared, "
+         "reflect, sum_loops, few_rows, counters, scopes, rings, declared, "
          "steps, waits, layouts, memory, schedules, dead, multiples, split, "
          "merge, views, open\n"},
         {"sm_80", "hold_sums",
