@@ -71,7 +71,7 @@ def cell(path, bare, kernel, machine, unknown):
     message = compiled(path, kernel, machine)
     if message is None:
         return "yes"
-    told = bool(re.search(r"is for \w+, not for", message))
+    told = bool(re.search(r"is for [\w, -]+, not for", message))
     if told:
         message = compiled(bare, kernel, machine)
     if message is None:
@@ -101,7 +101,7 @@ def rows():
                 continue
             path, bare = f"kernels/{file}", f"{tmp}/{file}"
             text = open(path).read()
-            open(bare, "w").write(re.sub(r"(?m)^ *target \w+$", "", text))
+            open(bare, "w").write(re.sub(r"(?m)^ *target [\w, -]+$", "", text))
             for kernel in re.findall(r"(?m)^kernel (\w+)", text):
                 of = {m: cell(path, bare, kernel, m, unknown) for m in names}
                 table.append([kernel, column({m: of[m] for m in cpus})] +
@@ -114,7 +114,7 @@ def page(gpus, table):
     text = """# Which kernel runs where
 
 Written by `tests/everywhere.py`, which compiles each kernel of the library for each machine with its defaults, as far as the text that a compiler takes.
-*yes*: as it stands. *`target`*: its text says that it is for one machine, and without that clause it is planned for this one, too. Another word is the reason why it is
+*yes*: as it stands. *`target`*: its text says that it is for others, and without that clause it is planned for this one, too. Another word is the reason why it is
 not, even without the clause; what it means stands below. CPUs and OpenCL are all that `axe help targets` lists: of OpenCL, sub-groups of 8 to 64 items and none. Which of these are compared with what they should compute:
 all that run on a CPU (`tests/kernels.py`); on GPUs see [targets.md](targets.md), on OpenCL [run.md](run.md).
 

@@ -572,7 +572,7 @@ def text_for(file, machine):
     if machine in ON or for_cpus(path):
         return path
     copy = f"{file}.cpu.axe"
-    text = re.sub(r"(?m)^ *target \w+$", "", open(path).read())
+    text = re.sub(r"(?m)^ *target [\w, -]+$", "", open(path).read())
     if not os.path.exists(copy):
         with open(f"{copy}.{threading.get_ident()}", "w") as f:
             f.write(text)

@@ -71,17 +71,11 @@ has_const(const axe_kernel_sig *s, const char *name)
 
 /* Of several machines, none of which stands for all: `cpu` is this host's. */
 static bool
-is_family(const char *target)
+is_family(axe_ctx *cx, const char *target)
 {
-    return target && strcmp(target, "cpu") != 0 && axe_machine_axes(target);
-}
+    const char *name = target ? axe_target_first(cx, target) : "cpu";
 
-/* May the kernel be for the machine? */
-static bool
-is_for(const char *target, const axe_machine *m)
-{
-    return !target || strcmp(target, m->name) == 0 ||
-           strcmp(target, m->family) == 0;
+    return strcmp(name, "cpu") != 0 && axe_machine_axes(name);
 }
 
 /* For each machine, unless it is wrong for all.  Which ones it is wrong for is
@@ -98,7 +92,7 @@ check_all(axe_ctx *cx, const axe_module *module, const axe_compile_spec *spec,
     for (int i = 0; i < axe_n_machine(); i++) {
         const axe_machine *m = axe_machine_at(i);
         one.machine = m->name;
-        if (!is_for(sig->target, m))
+        if (!axe_machine_is_target(m, sig->target))
             continue;
         axe_status here = axe_compile_module(cx, module, &one, AXE_STAGE_C, &p);
         if (here == AXE_OK)
@@ -134,7 +128,8 @@ check_kernel(axe_ctx *cx, options *o, const axe_module *m, const char *name)
         return check_all(cx, m, &spec, &sig);
     return axe_compile_module(
         cx, m, &spec,
-        !a.machine && is_family(sig.target) ? AXE_STAGE_IR : AXE_STAGE_C, &p);
+        !a.machine && is_family(cx, sig.target) ? AXE_STAGE_IR : AXE_STAGE_C,
+        &p);
 }
 
 /* How many of its kernels are wrong; -1: the file itself is. */

@@ -32,8 +32,8 @@ typedef enum axe_stage {
  * kernel of the source, its defaults, row-major tensors, this host's CPU. */
 typedef struct axe_compile_spec {
     const char *kernel;
-    const char *machine; /* "cpu", "cpu-avx2", ...; NULL: the kernel's target,
-                            or "cpu" */
+    const char *machine; /* "cpu", "cpu-avx2", ...; NULL: the first that the
+                            kernel's text is for, or "cpu" */
     /* Values of compile-time parameters: "BM" = "64", "T" = "bf16". */
     int                n_set;
     const char *const *set_name, *const *set_value;
@@ -143,8 +143,9 @@ typedef struct axe_declared {
 } axe_declared;
 
 typedef struct axe_signature {
-    const char         *kernel;
-    const char         *machine; /* that it is for; NULL: any */
+    const char *kernel;
+    const char *machine; /* that it is for, or several, with ", "
+                            between; NULL: any */
     int                 n_param;
     const axe_declared *param;
     int                 n_constant; /* compile-time parameters */

@@ -382,14 +382,14 @@ typedef struct axe_binding {
 } axe_binding;
 
 typedef struct axe_kernel {
-    const char              *name;
-    axe_span                 at;
-    const char              *target;    /* as written, or NULL: any */
-    int                      n_binding; /* compile-time parameters, as bound */
-    const axe_binding       *binding;
-    int                      n_size;
-    const axe_var *const    *size; /* kind SIZE, in order of appearance */
-    int                      n_param;
+    const char           *name;
+    axe_span              at;
+    const char           *target; /* as written, with ", " between; NULL: any */
+    int                   n_binding; /* compile-time parameters, as bound */
+    const axe_binding    *binding;
+    int                   n_size;
+    const axe_var *const *size; /* kind SIZE, in order of appearance */
+    int                   n_param;
     const axe_tensor *const *param; /* global tensors, in order */
     /* Global tensors of the kernel's own, made for one launch: those that
      * TENSOR statements in `body` declare, in order.  Extents of their first

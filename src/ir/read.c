@@ -376,6 +376,24 @@ read_params(axe_reader *r)
     return AXE_OK;
 }
 
+/* NAME { "-" NAME } { "," .. }, as the text of a kernel has it. */
+static axe_status
+read_target(axe_reader *r, const char **out)
+{
+    axe_buf     b = {.cx = r->cx};
+    const char *name, *between = "";
+
+    do {
+        AXE_TRY(axe_read_name(r, &name));
+        axe_putf(&b, "%s%s", between, name);
+        between = axe_read_take(r, "-")   ? "-"
+                  : axe_read_take(r, ",") ? ", "
+                                          : "";
+    } while (*between);
+    *out = axe_intern(r->cx, b.text, b.len);
+    return AXE_OK;
+}
+
 static axe_status
 read_kernel(axe_reader *r)
 {
@@ -388,7 +406,7 @@ read_kernel(axe_reader *r)
         return axe_read_expected(r, "`kernel`");
     AXE_TRY(axe_read_name(r, &k->name));
     if (axe_read_word(r, "target"))
-        AXE_TRY(axe_read_name(r, &k->target));
+        AXE_TRY(read_target(r, &k->target));
     if (axe_read_word(r, "set"))
         AXE_TRY(read_bindings(r));
     AXE_TRY(axe_read_var(r, AXE_VAR_SIZE, NULL,

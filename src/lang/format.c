@@ -115,14 +115,15 @@ blank_before_open(axe_token_kind a, axe_token_kind b, bool written)
     return ends_operand(a) ? written : true;
 }
 
-/* Is the `-` at t one of a machine's name, as in `default cpu-avx2`? */
+/* Is the `-` at t one of a machine's name, as in `default cpu-avx2`, or in
+ * `target sm_90a, cpu-avx2`? */
 static bool
 joins_machine(const axe_token *first, const axe_token *t)
 {
     if (t->kind != AXE_TOK_minus)
         return false;
     while (t - first >= 2 && t[-1].kind == AXE_TOK_name &&
-           t[-2].kind == AXE_TOK_minus)
+           (t[-2].kind == AXE_TOK_minus || t[-2].kind == AXE_TOK_comma))
         t -= 2;
     return t - first >= 2 && t[-1].kind == AXE_TOK_name &&
            (t[-2].kind == AXE_TOK_default || t[-2].kind == AXE_TOK_target);

@@ -328,18 +328,31 @@ parse_tune(axe_parser *p)
     return axe_parse_need(p, AXE_TOK_rbrace, "after the values") ? t : NULL;
 }
 
-/* attributes = [ "target" machine ] { default | tune } */
+/* "target" machine { "," machine }, as "nvidia, opencl" */
+static bool
+parse_target(axe_parser *p, axe_kernel_decl *k)
+{
+    axe_word one;
+
+    do {
+        if (!parse_machine(p, "a target's name", &one))
+            return false;
+        const char *all = k->target
+                              ? axe_textf(p->cx, "%s, %s", k->target, one.name)
+                              : one.name;
+        k->target = axe_intern(p->cx, all, strlen(all));
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    return true;
+}
+
+/* attributes = [ "target" machine { "," machine } ] { default | tune } */
 static bool
 parse_attributes(axe_parser *p, axe_kernel_decl *k)
 {
     axe_list out = {.cx = p->cx}, tunes = {.cx = p->cx};
-    axe_word target = {NULL, AXE_NOWHERE};
 
-    if (axe_parse_take(p, AXE_TOK_target)) {
-        if (!parse_machine(p, "a target's name", &target))
-            return false;
-        k->target = target.name;
-    }
+    if (axe_parse_take(p, AXE_TOK_target) && !parse_target(p, k))
+        return false;
     for (;;) {
         bool        tune = axe_parse_take(p, AXE_TOK_tune);
         const void *made;

@@ -143,6 +143,24 @@ axe_machine_has(const axe_machine *mc, const axe_atom *atom)
     return true;
 }
 
+bool
+axe_machine_is_target(const axe_machine *mc, const char *target)
+{
+    for (const char *s = target; s && *s; s += strspn(s, ", ")) {
+        size_t n = strcspn(s, ",");
+        if (among(s, n, mc->name) || among(s, n, mc->family))
+            return true;
+        s += n;
+    }
+    return !target;
+}
+
+const char *
+axe_target_first(axe_ctx *cx, const char *target)
+{
+    return axe_textf(cx, "%.*s", (int)strcspn(target, ","), target);
+}
+
 int
 axe_n_machine(void)
 {

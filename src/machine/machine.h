@@ -325,6 +325,11 @@ bool axe_machine_runs_here(const axe_machine *mc);
  * NULL: nothing)? */
 bool axe_machine_has(const axe_machine *mc, const axe_atom *atom);
 bool axe_machine_has_feature(const axe_machine *mc, const char *word);
+/* Is what a kernel's text is for, names of machines and families with ", "
+ * between, this one, or NULL? */
+bool axe_machine_is_target(const axe_machine *mc, const char *target);
+/* The first of these names. */
+const char *axe_target_first(axe_ctx *cx, const char *target);
 /* Is the word one of a list with blanks between?  "" and NULL are in any. */
 bool axe_word_among(const char *word, const char *list);
 

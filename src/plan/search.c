@@ -30,16 +30,16 @@ static axe_status
 check_target(axe_planner *p)
 {
     const char *target = p->kernel->target;
+    const char *one = target && strchr(target, ',') ? "one of " : "";
     axe_status  st;
 
-    if (!target || strcmp(target, p->mc->name) == 0 ||
-        strcmp(target, p->mc->family) == 0)
+    if (axe_machine_is_target(p->mc, target))
         return AXE_OK;
     st = axe_fail(p->cx, p->kernel->at, AXE_EUNSUPPORTED,
-                  "kernel %s is for %s, not for %s", p->kernel->name, target,
-                  p->mc->name);
-    axe_help(p->cx, "name %s as the target, or take `target %s` away", target,
-             target);
+                  "kernel %s is for %s%s, not for %s", p->kernel->name, one,
+                  target, p->mc->name);
+    axe_help(p->cx, "name %s%s as the target, or take `target %s` away", one,
+             target, target);
     return st;
 }
 

@@ -138,7 +138,7 @@ find_machine(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
 
     AXE_TRY(axe_module_sig(cx, m, spec->kernel, &sig));
     if (!name)
-        name = sig.target ? sig.target : "cpu";
+        name = sig.target ? axe_target_first(cx, sig.target) : "cpu";
     if (!spec->machine && last == AXE_STAGE_IR && !is_machine(name))
         name = "cpu";
     AXE_TRY(axe_machine_find(cx, name, out));

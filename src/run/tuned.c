@@ -109,7 +109,7 @@ axe_tuned_key(axe_ctx *cx, int32_t source, const axe_kernel_sig *sig,
     size_t             len;
     const char        *text = axe_source_text(cx, source, &len);
     const char        *name = spec->machine ? spec->machine
-                              : sig->target ? sig->target
+                              : sig->target ? axe_target_first(cx, sig->target)
                                             : "cpu";
     const axe_machine *mc;
     axe_size *size = axe_new_array(cx, axe_size, most_sizes(sig, spec) + 1);

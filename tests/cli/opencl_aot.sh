@@ -225,7 +225,7 @@ int main(void)
     expect("backwards", BACK(-70), AXE_AOT_EARG);
 
     setenv("FAKE_BYTES", "9223372036854775807", 1);
-    expect("gives", gives(&here, &here, 9, 1, 7, &here), AXE_AOT_OK);
+    expect("gives", gives(&here, &here, 4, 1, 4, &here), AXE_AOT_OK);
     expect("as many groups as units", (int64_t)fake_items(), 3 * 256);
     expect("gives", gives(&here, &here, 2, 1, 4, &here), AXE_AOT_OK);
     expect("fewer groups", (int64_t)fake_items(), 2 * 256);

@@ -330,7 +330,7 @@ test_limits(void **state)
 
 static const char whole[] =
     "kernel whole\n"
-    "target sm_90a\n"
+    "target nvidia, cpu-avx512-bf16, opencl\n"
     "set T = f16, BM = 64, NEG = -3\n"
     "size M, N, A.stride0, A.stride1\n"
     "index m, n\n"

@@ -56,6 +56,9 @@ static const struct {
     {"kernel k<A = 1>\n        (out f32 Y[M])\n{\n}\n", NULL},
     {"kernel k<A = 1>(out f32 Y[M]) target cpu - avx512-bf16\n    default cpu- avx2 (A = 2 -1)\n{\n}\n",
      "kernel k<A = 1>(out f32 Y[M]) target cpu-avx512-bf16\n    default cpu-avx2 (A = 2 - 1)\n{\n}\n"},
+    {"kernel k(out f32 Y[M]) target nvidia ,cpu - avx2,opencl-sg8\n{\n}\n",
+     "kernel k(out f32 Y[M]) target nvidia, cpu-avx2, opencl-sg8\n{\n}\n"},
+    {"fn f(f32 y[M]) { y[0] = g(x, y-1); }\n", "fn f(f32 y[M]) { y[0] = g(x, y - 1); }\n"},
     {K("for(t:2)Y[0]=1;\n"), K("    for (t : 2) Y[0] = 1;\n")},
     {K("for(t:2)\nfor(u:2)\nY[t]=u;\nY[1]=2;\n"),
      K("    for (t : 2)\n        for (u : 2)\n            Y[t] = u;\n"

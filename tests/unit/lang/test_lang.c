@@ -212,6 +212,8 @@ static const struct {
     {"kernel k() { }", "kernel k\n{\n}\n"},
     {"/* a * b */ kernel k() // c\n target sm_90a { }",
      "kernel k\ntarget sm_90a\n"},
+    {"kernel k() target nvidia, opencl-sg16 ,cpu - avx2 { }",
+     "kernel k\ntarget nvidia, opencl-sg16, cpu-avx2\n"},
     {"kernel k<A = 3, B = A * A - 1, type T = accum(i8)>() default cpu (A = 5) "
      "default gpu (A = 7) { }",
      "set A = 5, B = 24, T = i32\n"},

@@ -333,6 +333,50 @@ test_target(void **state)
     axe_ctx_free(cx);
 }
 
+/* One for several is for each of them, and for the first where none is named.
+ */
+static void
+test_targets(void **state)
+{
+    static const char text[] =
+        "kernel k(out f32 Y[M]) target cpu-avx2, opencl, sm_80 "
+        "{ cta (i : M by 8) for (e : 8) Y[i*8 + e] = 0; }";
+    static const struct {
+        const char *machine;
+        axe_status  st;
+        const char *said;
+    } row[] = {
+        {NULL, AXE_OK, "plan of k for cpu-avx2"},
+        {"cpu-avx2", AXE_OK, "plan of k for cpu-avx2"},
+        {"opencl", AXE_OK, "plan of k for opencl"},
+        {"opencl-sg16", AXE_OK, "plan of k for opencl-sg16"},
+        {"sm_80", AXE_OK, "plan of k for sm_80"},
+        {"sm_90a", AXE_EUNSUPPORTED,
+         "kernel k is for one of cpu-avx2, opencl, sm_80, not for sm_90a"},
+        {"cpu-neon", AXE_EUNSUPPORTED, "not for cpu-neon"},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        int32_t            source = axe_source_add(cx, "t", text, strlen(text));
+        axe_compile_spec   spec = {.machine = row[i].machine};
+        const axe_program *p;
+        axe_buf            b = {.cx = cx};
+
+        assert_int_equal(axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p),
+                         row[i].st);
+        if (row[i].st != AXE_OK)
+            axe_puts(&b, axe_last_error(cx));
+        else
+            assert_int_equal(axe_program_emit(cx, p, AXE_STAGE_PLAN, &b),
+                             AXE_OK);
+        if (!strstr(b.text, row[i].said))
+            fail_msg("row %d: %s", i, b.text);
+        axe_ctx_free(cx);
+    }
+}
+
 /* Values for a machine come before those for its family, and these before the
  * declaration's; a kernel for a family is for its machines. */
 static void
@@ -394,10 +438,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemm),     cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_text),     cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_gap),      cmocka_unit_test(test_target),
-        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_gemm),    cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_gap),     cmocka_unit_test(test_target),
+        cmocka_unit_test(test_targets), cmocka_unit_test(test_defaults),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

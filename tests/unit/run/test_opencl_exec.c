@@ -54,7 +54,7 @@ ok(axe_status st)
 static void
 code_is_of_a_driver(void **state)
 {
-    static const char *const about[] = {"FAKE_DRIVER", "FAKE_NAME",
+    static const char *const about[] = {"FAKE_NONE", "FAKE_DRIVER", "FAKE_NAME",
                                         "FAKE_PLATFORM", "FAKE_VERSION"};
 
     (void)state;
