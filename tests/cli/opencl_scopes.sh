@@ -2,7 +2,7 @@
 # What a kernel can say of threads, layouts and scopes, on every OpenCL device
 # that is installed: a row each, on the machines that its text allows, compared
 # with the reference.  The table of what ran is printed.  The driver's optimiser
-# is off, which is most of what it takes, but for branch_sums, which it would
+# is off, which is most of what it takes, but for sums in branches, which it would
 # break on PoCL (src/lower/pass/reconverge.c).
 set -u
 cd "$(mktemp -d)" || exit 1
@@ -53,6 +53,27 @@ kernel branch_sums<B = 32>(in f32 X[C, 16], in f32 F[O, C], inout f32 Y[O, Q])
 }
 END
 
+cat >nested_sums.axe <<'END'
+// The same in branches with an `else`, by turns of a `while`.
+kernel nested_sums<B = 32>(in f32 X[C, 16], in f32 F[O, C], in i32 T[1], inout f32 Y[P, Q])
+{
+    index c, s, q;
+
+    cta (j : Q by B) {
+        reg i32 t[1] = 0;
+
+        while (t[0] < T[0]) {
+            Y[0, j*B + q] = sum[c, s](X[c, s] * F[0, c] * f32(q));
+            if (O > 2)
+                Y[2, j*B + q] = sum[c, s](X[c, s] * F[1, c] * f32(q));
+            else
+                Y[4, j*B + q] = sum[c, s](X[c, s] * F[2, c] * f32(q));
+            t[0] += 1;
+        }
+    }
+}
+END
+
 cat >quotients.axe <<'END'
 // Quotients round to minus infinity, by whatever sign.
 kernel quotients(in i32 X[N], in i32 D[N], out i32 Y[N], out i32 Z[N], out i64 W[N], out i64 V[N])
@@ -81,6 +102,7 @@ global temporaries;   *;           sim/settle;                ARGS
 exchange in a warp;   *-sg32;      gate/lanes;                M=70
 products of f64;      *;           ../kernels/gemm;           --set T=f64 M=5 N=7 K=9
 sums in a branch;     opencl;      branch_sums;               O=4 Q=35 C=40
+sums in a nest;       opencl;      nested_sums;               O=4 Q=35 C=40 P=8 T=3..4
 quotients;            *;           quotients;                 N=100 X=-50..50 D=-9..9'
 
 while IFS=';' read -r what on file args; do
@@ -90,7 +112,7 @@ while IFS=';' read -r what on file args; do
     path=$SRC/tests/$file.axe
     [ -r "$path" ] || path=$file.axe
     AXE_OPENCL_OPTIONS=-cl-opt-disable
-    [ "$file" != branch_sums ] || AXE_OPENCL_OPTIONS=
+    [[ $file != *_sums ]] || AXE_OPENCL_OPTIONS=
     [ "${args// /}" != ARGS ] ||
         args=$(sed -n 's/^\/\/ on 80,90,100: *//p' "$path" | head -n 1)
     ran=

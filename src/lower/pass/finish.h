@@ -13,7 +13,7 @@ void axe_compute_in_type(axe_ctx *cx, const axe_machine *mc,
                          const axe_lblock *b);
 
 /* Branches of a CTA's threads that have a barrier in them get another one at
- * their end, all through a block. */
-void axe_reconverge(axe_ctx *cx, const axe_lblock *b);
+ * their end and behind them, and have no `else`, all through a block. */
+void axe_reconverge(axe_ctx *cx, axe_lblock *b);
 
 #endif

@@ -1,19 +1,27 @@
-/* reconverge.c - branches with a barrier of the CTA in them end with one.
+/* reconverge.c - branches with a barrier of the CTA in them end with one, and
+ * one stands behind them.
  *
- *     if (2 < O) {
- *         ...
- *         barrier();
- *         if (q < Q - 32*j) Y[32*j + q] = y;
- *         barrier();                            added here
- *     }
+ *     if (2 < O) {                          if (2 < O) {
+ *         ...                                   ...
+ *         barrier();                            barrier();
+ *         if (q < Q - 32*j) Y[q] = y;           if (q < Q - 32*j) Y[q] = y;
+ *     } else {                                  barrier();
+ *         ...                               }
+ *         barrier();                        barrier();
+ *         if (q < Q - 32*j) Z[q] = z;       if (!(2 < O)) {
+ *     }                                         ...
+ *                                               barrier();
+ *                                           }
+ *                                           barrier();
  *
  * Compilers that run the threads of a CTA on a CPU make loops over the threads
  * between two barriers.  PoCL 3.1 finds the end of such a loop wrongly where
- * the branch ends without a barrier: then one thread decides for all whether
- * the store is done, which writes beyond the ends of rows.  OpenCL allows the
- * branch as it was, since all threads take it together. */
-#include <string.h>
-
+ * the branch ends without a barrier, where there is an `else`, and where a
+ * branch follows that has one, too: then one thread decides for all whether the
+ * store is done, which writes beyond the ends of rows.  OpenCL allows the
+ * branches as they were, since all threads take them together.  A condition is
+ * of sizes, of scopes and loops around, or has a register of its own: it is the
+ * same behind the branch. */
 #include "lower/pass/finish.h"
 
 static bool
@@ -39,29 +47,57 @@ find_barrier(const axe_lblock *b)
 }
 
 static void
-end_with_barrier(axe_ctx *cx, axe_lblock *b)
+put(axe_ctx *cx, axe_lblock *b, axe_lir *l)
 {
-    axe_lir  *barrier = find_barrier(b);
-    axe_lir **item;
+    if (b->n == b->cap) {
+        int       cap = b->cap > 0 ? 2 * b->cap : 8;
+        axe_lir **item = axe_new_array(cx, axe_lir *, cap);
+        for (int i = 0; i < b->n; i++)
+            item[i] = b->item[i];
+        *b = (axe_lblock){b->n, cap, item};
+    }
+    b->item[b->n++] = l;
+}
 
-    if (!barrier || is_barrier(b->item[b->n - 1]))
+/* The branch without an `else`, its barriers, and what the `else` was. */
+static void
+put_branch(axe_ctx *cx, axe_lblock *b, axe_lir *l, axe_lir *barrier)
+{
+    axe_lblock other = l->other;
+
+    l->other = (axe_lblock){0};
+    put(cx, &l->body, barrier);
+    put(cx, b, l);
+    put(cx, b, barrier);
+    if (other.n == 0)
         return;
-    item = axe_new_array(cx, axe_lir *, b->n + 1);
-    memcpy(item, b->item, (size_t)b->n * sizeof *item);
-    item[b->n] = barrier;
-    *b = (axe_lblock){b->n + 1, b->n + 1, item};
+    axe_lir *second = axe_new(cx, axe_lir);
+    *second = *l;
+    second->value = axe_node1(cx, AXE_OP_not, l->value);
+    second->body = other;
+    put(cx, &second->body, barrier);
+    put(cx, b, second);
+    put(cx, b, barrier);
 }
 
 void
-axe_reconverge(axe_ctx *cx, const axe_lblock *b)
+axe_reconverge(axe_ctx *cx, axe_lblock *b)
 {
+    axe_lblock out = {0};
+
     for (int i = 0; i < b->n; i++) {
-        axe_lir *l = b->item[i];
+        axe_lir *l = b->item[i], *barrier = NULL;
+
         axe_reconverge(cx, &l->body);
         axe_reconverge(cx, &l->other);
-        if (l->kind != AXE_LIR_IF)
-            continue;
-        end_with_barrier(cx, &l->body);
-        end_with_barrier(cx, &l->other);
+        if (l->kind == AXE_LIR_IF)
+            barrier = find_barrier(&l->body);
+        if (l->kind == AXE_LIR_IF && !barrier)
+            barrier = find_barrier(&l->other);
+        if (barrier)
+            put_branch(cx, &out, l, barrier);
+        else
+            put(cx, &out, l);
     }
+    *b = out;
 }
