@@ -149,7 +149,7 @@ def move(src: Union[str, Layout], dst: Union[str, Layout], *, bits: Int = 32,
     Layouts over neither threads nor registers are shared memory of each CTA, or
     global memory, one for all.
 
-    ``bits``     of an element: 8, 16, 32, 64 or 128
+    ``bits``     of an element: 4, 8, 16, 32, 64 or 128
     ``machine``  whose threads, shuffles and banks
     ``by``       "shuffles" or "shared": only so; None: what is cheapest
     ``memory``   "shared" or "global"

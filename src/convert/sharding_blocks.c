@@ -7,6 +7,8 @@
 
 #include "convert/sharding_int.h"
 
+enum { MOST_BLOCKS = 65536 };
+
 /* A list of `n` integers under a key. */
 static axe_status
 read_ints(axe_ctx *cx, const axe_json *spec, const char *key, int n,
@@ -51,11 +53,16 @@ axe_shard_read_blockcyclic(axe_ctx *cx, const axe_json *spec, axe_sharding *s)
     for (int k = 0; k < s->rank; k++) {
         int64_t m = s->mesh[k], rounds;
 
-        if (nb[k] < 1 || nb[k] > (int64_t)1 << 40 || src[k] >= m ||
-            s->shape[k] / nb[k] > 65536)
+        if (nb[k] < 1 || nb[k] > (int64_t)1 << 40 || src[k] >= m)
             return axe_shard_wrong(cx, "blockcyclic",
                                    "blocks of at least 1, from a "
                                    "process of the mesh");
+        if (s->shape[k] / nb[k] > MOST_BLOCKS)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
+                            "blockcyclic: dimension %d of %" PRId64
+                            " in blocks of %" PRId64
+                            ": at most %d blocks are taken",
+                            k, s->shape[k], nb[k], MOST_BLOCKS);
         rounds = (s->shape[k] - 1) / (nb[k] * m) + 1;
         s->uniform[k] = rounds * nb[k];
         for (int p = 0; p < s->n_device; p++) {

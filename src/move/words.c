@@ -310,9 +310,11 @@ n_packing(int lanes, const axe_shuffling *s, const axe_round *r)
     int            n_seen = 0, k;
 
     for (int l = 0; s->pack > 1 && l < lanes; l++) {
-        const int16_t *reg = &s->word[(l * s->n_word + r->reg[l]) * s->pack];
+        const int16_t *reg;
+
         if (r->reg[l] < 0)
             continue;
+        reg = &s->word[(l * s->n_word + r->reg[l]) * s->pack];
         for (k = 0; k < n_seen; k++)
             if (memcmp(seen[k], reg, (size_t)s->pack * sizeof *reg) == 0)
                 break;

@@ -186,13 +186,36 @@ test_arguments(void **state)
     axe_ctx_free(cx);
 }
 
+/* So many names of layouts before the last one. */
+static axe_status
+with_aliases(axe_ctx *cx, int n, const axe_layout **l)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int i = 0; i < n; i++)
+        axe_putf(&b, "#a%d = #ttg.linear<{lane = [[1]]}>\n", i);
+    return axe_convert_read(cx, "triton", b.text, NULL, l);
+}
+
+static void
+test_aliases(void **state)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    const axe_layout *l;
+
+    (void)state;
+    assert_int_equal(with_aliases(cx, 32, &l), AXE_OK);
+    assert_int_equal(with_aliases(cx, 33, &l), AXE_ELIMIT);
+    assert_string_equal(axe_last_error(cx), "triton: over 32 names of layouts");
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_back),
-        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_back),      cmocka_unit_test(test_prefixes),
         cmocka_unit_test(test_arguments),
     };
 
