@@ -6,9 +6,9 @@
  * elements moved by an xor with (row / perPhase) mod maxPhase padded_shared
  * row-major, `pad` elements behind each `interval`
  *
- * Of two dimensions, padded ones of any number.  Of several CTAs each has a
- * share, in its own memory.  Source: triton, TritonGPUAttrDefs.td and
- * LinearLayoutConversions.cpp (their comments). */
+ * nvmma_shared of two dimensions, the others of any number.  Of several CTAs
+ * each has a share, in its own memory.  Source: triton, TritonGPUAttrDefs.td
+ * and LinearLayoutConversions.cpp (their comments). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -78,18 +78,31 @@ two_dims(axe_ctx *cx, int n_row, const axe_iter *row, int n_col,
                            out);
 }
 
-/* Row-major. */
+/* Compact, dimensions in that order, the first one fastest. */
 static axe_status
-rows_of(axe_ctx *cx, axe_shape shape, int fast, axe_swizzle s,
-        const axe_layout **out)
+in_order(axe_ctx *cx, axe_shape shape, const int *order, axe_swizzle s,
+         const axe_layout **out)
 {
-    axe_iter row, col;
-    int      n = 0;
+    axe_iter it[RANK];
+    int      end[RANK];
+    int64_t  step = 1;
 
-    digit(&row, &n, shape.extent[!fast], shape.extent[fast]);
-    n = 0;
-    digit(&col, &n, shape.extent[fast], 1);
-    return two_dims(cx, 1, &row, 1, &col, fast, s, out);
+    for (int i = 0; i < shape.n; i++) {
+        int k = order[i];
+
+        it[k] = (axe_iter){shape.extent[k], step, AXE_AXIS_M, AXE_UNIT_ONE};
+        end[i] = i + 1;
+        if (!axe_mul(step, shape.extent[k], &step))
+            return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
+                            "layout: the size of the shape leaves int64");
+    }
+    return axe_layout_make(cx,
+                           &(axe_layout){.n_shard = shape.n,
+                                         .shard = it,
+                                         .n_dim = shape.n,
+                                         .dim_end = end,
+                                         .swizzle = s},
+                           out);
 }
 
 /* How an nvmma layout goes on from its tile: `width` columns, `pitch` places
@@ -166,11 +179,13 @@ nvmma(axe_ctx *cx, const axe_json *v, axe_shape shape, const axe_layout **out)
     return boxes(cx, shape, fast, &t, s, out);
 }
 
+/* Phases wrap around where a row has no more runs, and, of more than two
+ * dimensions, end with the rows. */
 static axe_status
 swizzled(axe_ctx *cx, const axe_json *v, axe_shape shape,
          const axe_layout **out)
 {
-    int64_t     vec, per, most, cols;
+    int64_t     vec, per, most, cols, rows;
     int         order[RANK];
     axe_swizzle s = {0};
 
@@ -180,19 +195,21 @@ swizzled(axe_ctx *cx, const axe_json *v, axe_shape shape,
     AXE_TRY(number(cx, v, "perPhase", -1, &per));
     AXE_TRY(number(cx, v, "maxPhase", -1, &most));
     cols = shape.extent[order[0]];
+    rows = shape.n == 1 ? 1 : shape.n == 2 ? INT64_MAX : shape.extent[order[1]];
     if (!power_of_two(vec) || !power_of_two(per) || !power_of_two(most) ||
-        (most > 1 && !power_of_two(cols)))
+        (most > 1 &&
+         (!power_of_two(cols) || (shape.n > 2 && !power_of_two(rows)))))
         return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                         "layout: %" PRId64 " phases of %" PRId64
                         " elements in rows of %" PRId64
                         " are no swizzle: powers of two are needed",
                         most, vec, cols);
-    while (most > 1 && vec * most > cols)
+    while (most > 1 && (vec * most > cols || per * most > rows))
         most /= 2;
     if (most > 1)
         s = (axe_swizzle){log2_of(most), log2_of(vec),
                           log2_of(cols) + log2_of(per) - log2_of(vec), 0};
-    return rows_of(cx, shape, order[0], s, out);
+    return in_order(cx, shape, order, s, out);
 }
 
 /* The [interval, pad] pairs of a list. */
@@ -467,7 +484,8 @@ axe_shared_named(axe_ctx *cx, const axe_json *v, axe_shape shape,
         if (kind->kind != AXE_JSON_TEXT ||
             strcmp(kind->text, kinds[i].kind) != 0)
             continue;
-        if (shape.n < 1 || shape.n > RANK || (i < 2 && shape.n != 2))
+        if (shape.n < 1 || shape.n > RANK ||
+            (kinds[i].make == nvmma && shape.n != 2))
             return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                             "layout: %s of %d dimensions", kind->text, shape.n);
         if (kinds[i].make == padded)
