@@ -50,6 +50,9 @@ static const struct row {
      "shared 0 shuffles 0 selects 0 permutes, 8 stores 8 + 0, 8 loads 8 + 0, 32 bytes"},
     {"(2, 32, 2) : (1@reg, 1@lane, 1@warp)", "(2, 32, 2) : (1@warp, 1@lane, 1@reg)", 32, "sm_90a",
      "shared 0 shuffles 0 selects 0 permutes, 2 stores 2 + 0, 2 loads 2 + 0, 512 bytes"},
+    /* of two warps that have it one stores it */
+    {"(32) : (1@lane) + [2 : 1@warp]", "(32) : (1@lane) + 2@warp", 32, "sm_90a",
+     "shared 0 shuffles 0 selects 0 permutes, 1 stores 1 + 0, 1 loads 1 + 0, 128 bytes"},
     /* memory on one side */
     {"(64, 32) : (1@thread, 1@reg)", "(64, 32) : (32, 1)", 32, "sm_90a",
      "stores 0 shuffles 0 selects 0 permutes, 16 stores 512 + 448, 0 loads 0 + 0, 0 bytes"},
