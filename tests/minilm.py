@@ -67,7 +67,8 @@ def main():
             np.save(n + ".npy", bits)
         for n, a in (ints | (w if how[0] == "f32" else {v: w[v] for v in VECTORS})).items():
             np.save(n + ".npy", a)
-        sets = [f"--set={s}" for s in (f"T={how[0]}", f"L={L}", f"H={H}", f"D={D}", f"F={F}")] + how[2:]
+        near = f"NEAR={int(how[0] == 'bf16')}"
+        sets = [f"--set={s}" for s in (f"T={how[0]}", f"L={L}", f"H={H}", f"D={D}", f"F={F}", near)] + how[2:]
         files = {n: n + ".npy" for n in [*ints, *w]}
         for n in MATRICES if "packed" in how else ():
             files[n] = n + ".axt"

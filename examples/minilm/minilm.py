@@ -52,7 +52,8 @@ class MiniLM:
         self.tokenizer.enable_truncation(json.loads((folder / "sentence_bert_config.json").read_text())["max_seq_length"])
         n_layer = config["num_hidden_layers"]
         self.kernel = axe.load(pathlib.Path(__file__).with_name("minilm.axe")).minilm.with_(
-            T=element, L=n_layer, H=config["num_attention_heads"], D=config["hidden_size"], F=config["intermediate_size"])
+            T=element, L=n_layer, H=config["num_attention_heads"], D=config["hidden_size"], F=config["intermediate_size"],
+            NEAR=int(element == "bf16"))
         self.device = device or axe.Device()
         self.tables, matrices, vectors = arrange(read_safetensors(folder / "model.safetensors"), n_layer)
         if element == "bf16":
