@@ -12,11 +12,15 @@
 
 /* ---------------------------------------------------------------- making */
 
+/* Conditions in one another; what is under more is checked in all lanes. */
+enum { MOST_UNDER = 32 };
+
 typedef struct maker {
     sim          *s;
     sim_code     *code;
     sim_term     *term;
-    int           n, cap, depth, most;
+    int           n, cap, depth, most, n_under;
+    sim_under     under[MOST_UNDER];
     bool          text; /* its width is that of its text, of this use: */
     axe_index_use use;
 } maker;
@@ -80,6 +84,12 @@ make_leaf(maker *m, const axe_node *n, bool *lanes)
     }
     t = add_term(m, n, *lanes, n->op == AXE_OP_load);
     t->slot = slot;
+    if (n->op == AXE_OP_load && m->n_under > 0 && m->n_under <= MOST_UNDER) {
+        sim_under *u = axe_new_array(m->s->own, sim_under, m->n_under);
+        memcpy(u, m->under, (size_t)m->n_under * sizeof *u);
+        t->n_under = m->n_under;
+        t->under = u;
+    }
     if (n->op == AXE_OP_iconst)
         t->i = n->u.i;
     if (n->op == AXE_OP_fconst)
@@ -102,6 +112,22 @@ note_text(const maker *m, const axe_node *n, sim_term *t)
                 axe_index_quotient(n, &k) != AXE_QUOTIENT_FLOOR;
 }
 
+/* Does the text evaluate further operands only as the first one says? */
+static bool
+is_lazy(axe_op op)
+{
+    return op == AXE_OP_select || op == AXE_OP_and || op == AXE_OP_or;
+}
+
+/* Operand i comes next: the first one is i values down the stack. */
+static void
+begin_under(maker *m, int i, bool unless)
+{
+    if (m->n_under < MOST_UNDER)
+        m->under[m->n_under] = (sim_under){m->depth - i, !unless};
+    m->n_under++;
+}
+
 static axe_status
 make(maker *m, const axe_node *n, bool *lanes)
 {
@@ -113,7 +139,11 @@ make(maker *m, const axe_node *n, bool *lanes)
         return axe_fail(m->s->cx, n->at, AXE_EUNSUPPORTED,
                         "the simulator: a reduction in lowered code");
     for (int i = 0; i < n->n_arg; i++) {
+        bool lazy = is_lazy(n->op) && i > 0;
+        if (lazy)
+            begin_under(m, i, n->op == AXE_OP_or || i == 2);
         AXE_TRY(make(m, n->arg[i], &one));
+        m->n_under -= lazy;
         any = any || one;
     }
     *lanes = any;
@@ -285,6 +315,20 @@ eval_bits(const sim_term *t, int n, const sim_val *a, sim_val *out)
     }
 }
 
+/* The lanes of the mask in which the text evaluates the load. */
+static axe_lane_set
+evaluated(const sim *s, const sim_term *t, axe_lane_set mask)
+{
+    for (int k = 0; k < t->n_under; k++) {
+        const sim_val *c = s->stack + t->under[k].at;
+        bool           each = s->stack_lanes[t->under[k].at];
+        for (int l = 0; l < s->lanes; l++)
+            if ((c->i[each ? l : 0] != 0) != t->under[k].holds)
+                mask &= ~AXE_ONE_LANE(l);
+    }
+    return mask;
+}
+
 /* Elements of registers: number a of the array, in every lane its own. */
 static void
 eval_load(sim_warp *w, const sim_term *t, axe_lane_set mask, const sim_inst *in,
@@ -293,9 +337,10 @@ eval_load(sim_warp *w, const sim_term *t, axe_lane_set mask, const sim_inst *in,
     sim_array   *x = &w->array[t->slot];
     sim         *s = w->cta->s;
     bool         is_float = axe_type_is_float(x->type);
-    axe_lane_set here = mask;
+    axe_lane_set here = mask = evaluated(s, t, mask);
 
-    if (uniform && !axe_sim_reg_check(s, w, in, t->slot, a->i[0], mask, false))
+    if (uniform && mask &&
+        !axe_sim_reg_check(s, w, in, t->slot, a->i[0], mask, false))
         here = 0;
     if (uniform)
         spread(a, s->lanes);

@@ -25,16 +25,25 @@ typedef union sim_val {
     double  f[MAX_LANES];
 } sim_val;
 
+/* A condition under which the text evaluates a part of an expression: the value
+ * at that place of the stack. */
+typedef struct sim_under {
+    int  at;
+    bool holds;
+} sim_under;
+
 typedef struct sim_term {
-    axe_op   op;
-    axe_type type, from; /* of the result, of the first operand */
-    bool     lanes;      /* the result differs between lanes */
-    bool     narrow;     /* its text has 32 bits */
-    bool     whole;      /* its text divides what is not negative */
-    bool     rounds;     /* its text adds to what is divided, of 32 bits */
-    int      slot;       /* var: the variable's; load: the array */
-    int64_t  i;
-    double   f;
+    axe_op           op;
+    axe_type         type, from; /* of the result, of the first operand */
+    bool             lanes;      /* the result differs between lanes */
+    bool             narrow;     /* its text has 32 bits */
+    bool             whole;      /* its text divides what is not negative */
+    bool             rounds; /* its text adds to what is divided, of 32 bits */
+    int              slot;   /* var: the variable's; load: the array */
+    int64_t          i;
+    double           f;
+    int              n_under; /* load: conditions around it */
+    const sim_under *under;
 } sim_term;
 
 /* Terms in postfix order. */
