@@ -301,6 +301,8 @@ test_values(void **state)
 
     (void)state;
     expect(w, OP2(add, f, one), AXE_SPELL_VALUE, "r_f[v_u] + 1.0f");
+    expect(w, OP2(add, f, OP2(add, f, one)), AXE_SPELL_VALUE,
+           "r_f[v_u] + (r_f[v_u] + 1.0f)");
     expect(w, OP2(div, one, OP2(sub, f, one)), AXE_SPELL_VALUE,
            "quotient(1.0f, r_f[v_u] - 1.0f)");
     expect(w, OP2(max, f, one), AXE_SPELL_VALUE, "fmaxf(r_f[v_u], 1.0f)");

@@ -45,6 +45,9 @@ static const struct {
     {"kernel k(in f32 a, in f32 X[N], out f32 Y[N]) { index m;"
      "cta (i : N by 256) Y[i*256 + m] = a * X[i*256 + m]; }",
      "opencl-sg8", "float by_a, |= by_a;"},
+    {"kernel k(in f32 X[N], in f32 Z[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = X[i*256 + m] + (Z[i*256 + m] + 0.5); }",
+     "opencl-sg8", "= r_X_v[0] + (r_Z_v[0] + 0.5f);"},
     {"kernel k(in i32 X[N], out i32 Y[N]) { index m;"
      "cta (i : N by 256) Y[i*256 + m] = popcount(X[i*256 + m]); }",
      "opencl-sg8", "popcount(bits_of(32, (u64)"},
