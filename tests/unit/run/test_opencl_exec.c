@@ -89,7 +89,7 @@ programs_are_launched(void **state)
     int64_t            shape[] = {30, 3};
     const axe_program *p;
     axe_opencl_exec   *e;
-    double             seconds;
+    double             seconds, each[3] = {0};
     axe_array          array[] = {{"a", "f32", 0, NULL, NULL, &a},
                                   {"X", "f32", 2, shape, NULL, x},
                                   {"Y", "f32", 1, shape, NULL, y}};
@@ -116,6 +116,12 @@ programs_are_launched(void **state)
     assert_int_equal(fake_count("ReleaseEvent") - events, 2);
     assert_int_equal(fake_count("EnqueueReadBuffer") - got, 1);
     assert_int_equal(fake_count("ReleaseKernel") - kernels, 2);
+    ok(axe_opencl_exec_new(cx, cl, p, &e));
+    ok(axe_opencl_time(cx, e, AXE_LEN(array), array, 0, NULL, AXE_LEN(each),
+                       each));
+    for (int i = 0; i < AXE_LEN(each); i++)
+        assert_true(each[i] > 3.9e-6 && each[i] < 4.1e-6);
+    axe_opencl_exec_free(e);
 }
 
 int

@@ -239,13 +239,40 @@ test_sums_of_groups(void **state)
     }
 }
 
+/* A group has whole sub-groups, and no more than a plan looks at. */
+static void
+test_items(void **state)
+{
+    static const struct {
+        const char *machine;
+        int64_t     most;
+        int         items;
+    } groups[] = {
+        {"opencl", 100, 100},       {"opencl-sg16", 100, 96},
+        {"opencl-sg64", 100, 64},   {"opencl-sg32", 8192, 1024},
+        {"opencl-sg8", 1024, 1024}, {"opencl-sg8", 1023, 1016},
+        {"opencl-sg64", 63, 256},   {"opencl", 0, 256},
+    };
+    axe_ctx *cx = axe_ctx_new();
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(groups); i++) {
+        const axe_machine *mc = axe_opencl_machine(
+            cx, opencl_named(groups[i].machine),
+            &(axe_opencl_has){
+                .kind = "gpu", .features = "", .most_items = groups[i].most});
+        assert_int_equal(mc->simt->max_threads, groups[i].items);
+    }
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_lacking), cmocka_unit_test(test_sums_of_groups),
-        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_rows),           cmocka_unit_test(test_items),
+        cmocka_unit_test(test_kernels),        cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_sums_of_groups), cmocka_unit_test(test_cores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
