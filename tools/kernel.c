@@ -100,7 +100,9 @@ find_machine(axe_ctx *cx, const axe_kernel_args *a, const axe_machine **out)
     if (axe_kernel_source(cx, a->file, &source) != AXE_OK ||
         axe_module_parse(cx, source, &module) != AXE_OK ||
         axe_module_sig(cx, module, a->kernel, &sig) != AXE_OK ||
-        axe_machine_find(cx, sig.target ? sig.target : "cpu", out) != AXE_OK)
+        axe_machine_find(cx,
+                         sig.target ? axe_target_first(cx, sig.target) : "cpu",
+                         out) != AXE_OK)
         *out = NULL;
     axe_ctx_release(cx, m);
     return AXE_OK;
