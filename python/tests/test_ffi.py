@@ -243,10 +243,12 @@ def test_shapes_of_buffers():
         assert run([x, z], [y], attrs_of(row)) is None
         np.testing.assert_array_equal(y, x - z)
     x, z = two(2, 3, 5)
-    y = np.full_like(x, 5)
+    y = np.full_like(x, 5)  # (3, 5, 0) begins as (3, 5)
     for args, result, what in (([x, z], y, "X has 2 dimensions"),
                                ([x[0], z[0]], y, "Y has 2 dimensions"),
                                ([x[0], z[0, 0]], y[0], "Z has 2 dimensions"),
+                               ([x[:1, 0, :].repeat(3, 0), z[0, :3, :0]], y[0], "Z"),
+                               ([x[0, :, :, None][..., :0], z[0]], y[0], "X has 2"),
                                ([x[0], z[0]], y[0, :2], "M is 3 from X .* but 2 from Y")):
         code, text = run(args, [result], attrs_of(row))
         assert code == INVALID and re.search(what, text), text
@@ -307,14 +309,15 @@ def test_in_the_child_of_a_fork():
 
 
 def test_threads():
-    """Calls of one row take turns; Python's lock is not held, by none of them."""
-    row, wrong, done = bind(k.less, *two(200, 500)), [], []
+    """Calls of one row take turns, as they share what is between its statements."""
+    sample = np.ones(50000, "f4"), np.array(3, "i4")
+    row, wrong, done = bind(k.times, *sample), [], []
 
     def work(seed):
         r = np.random.default_rng(seed)
-        x, z = (r.standard_normal((200, 500)).astype("f4") for _ in "xz")
-        y, want = np.zeros_like(x), x - z
-        made = frame([x, z], [y], attrs_of(row))
+        x = r.integers(-9, 9, 50000).astype("f4")
+        y, want = np.zeros_like(x), 3 * x
+        made = frame([x, sample[1]], [y], attrs_of(row))
         for i in range(200):
             y[:] = seed
             if call(c.byref(made)) or not (y == want).all():

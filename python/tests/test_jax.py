@@ -39,6 +39,17 @@ kernel pair_backward(in f32 dY[M], in f32 dZ[M], out f32 dX[M]) {
     index m;
     cta (i : M by 64) dX[i*64 + m] = 2 * dY[i*64 + m] + 3 * dZ[i*64 + m];
 }
+kernel product(in f32 X[M], in f32 Y[M], out f32 P[M]) {
+    index m;
+    cta (i : M by 64) P[i*64 + m] = X[i*64 + m] * Y[i*64 + m];
+}
+kernel product_backward(in f32 Y[M], in f32 dP[M], in f32 X[M], out f32 dY[M], out f32 dX[M]) {
+    index m;
+    cta (i : M by 64) {
+        dX[i*64 + m] = dP[i*64 + m] * Y[i*64 + m];
+        dY[i*64 + m] = dP[i*64 + m] * X[i*64 + m];
+    }
+}
 kernel times(in f32 X[M], in i32 n, out f32 Y[M]) {
     index m;
     global f32 S[M];
@@ -112,6 +123,10 @@ def test_gradients():
     dx, di = back((x, 2 * x))
     np.testing.assert_allclose(dx, 8 * x, rtol=1e-6)
     assert di.dtype == jax.dtypes.float0 and di.shape == (9,)
+    y = random(9)
+    _, back = jax.vjp(axe.jax.function(k.product, backward=k.product_backward), x, y)
+    for got, want in zip(back(2 * x), (2 * x * y, 2 * x * x)):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
     _, back = jax.vjp(lambda x, a: square(x, a, 1), x, jnp.float32(2))
     dx, da = back(jnp.ones(9))
     assert da.dtype == np.float32 and da == 0  # of what the kernel gives no gradient

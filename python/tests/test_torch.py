@@ -124,6 +124,10 @@ def test_refusals():
         with pytest.raises(axe.ArgumentError, match=r"negative bit .* x.resolve_neg"):
             do(negative)
     assert torch.equal(k.twice(negative.resolve_neg()), 2 * negative)
+    plain = randn(2, 2)
+    assert torch.equal(k.twice(plain), 2 * plain)
+    with pytest.raises(axe.ArgumentError, match="negative bit"):
+        k.twice(torch._neg_view(plain))  # a call that is known
 
 
 def test_what_is_measured_is_a_copy():
