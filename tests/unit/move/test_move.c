@@ -41,6 +41,14 @@ static const struct row {
     {"(1) : (0) + 5@lane", "(1) : (0) + [32 : 1@lane]", 32, "sm_90a", "shuffles 1 shuffles 0 selects 0 permutes"},
     /* elements at one place are one element */
     {"(4, 2) : (1@lane, 0)", "(4, 2) : (1@lane, 1@reg)", 32, "sm_90a", "rename 0 shuffles 0 selects 0 permutes"},
+    {"(2, 4) : (0@tlane, 1@lane)", "(2, 4) : (1@reg, 1@lane)", 32, "sm_90a",
+     "rename 0 shuffles 0 selects 0 permutes"},
+    {"(64) : (1@cta)", "(64) : (1@cta)", 32, "sm_90a", "nothing 0 shuffles 0 selects 0 permutes"},
+    {"(1024) : (1@thread)", "(1024) : (1@thread)", 32, "sm_90a",
+     "nothing 0 shuffles 0 selects 0 permutes"},
+    /* a swizzle is of memory alone */
+    {"swizzle<1, 0, 1> o (4, 4) : (1@lane, 1@reg)", "(4, 4) : (1@lane, 1@reg)", 32, "sm_90a",
+     "nothing 0 shuffles 0 selects 0 permutes"},
     /* by way of shared memory */
     {"(32, 32) : (1@lane, 1@reg)", "(32, 32) : (1@reg, 1@lane)", 32, "sm_90a",
      "shared 0 shuffles 0 selects 0 permutes, 8 stores 32 + 0, 32 loads 32 + 0, 4096 bytes"},
@@ -103,6 +111,10 @@ static const struct row {
      "ESHAPE move: DST reaches from -7 to 0 on axis lane, which begins at 0 and ends before 32"},
     {"(8) : (-1@reg)", "(8) : (1@lane)", 32, "sm_90a",
      "ESHAPE move: SRC reaches from -7 to 0 on axis reg, which begins at 0"},
+    {"(1025) : (1@thread)", "(1025) : (1@thread)", 32, "sm_90a",
+     "ESHAPE move: SRC needs more threads than the 1024 that a CTA of sm_90a has"},
+    {"(65) : (1@cta)", "(65) : (1@cta)", 32, "sm_90a",
+     "EUNSUPPORTED move: SRC lies over axis cta, beyond 64 CTAs"},
     {"(2000) : (1@thread)", "(2000) : (1@thread)", 32, "sm_90a",
      "ESHAPE move: SRC needs more threads than the 1024 that a CTA of sm_90a has"},
     {"(2) : (4000000000000@warp)", "(2) : (1@warp)", 32, "sm_90a",
