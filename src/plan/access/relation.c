@@ -4,64 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/relation_touch.h"
 #include "plan/plan_int.h"
 
-/* A subscript as `terms` of variables of the scope, of sizes and of loops
- * around it, and of what runs inside, which adds lo to hi. */
-typedef struct window {
-    bool       known;
-    axe_affine at; /* without what runs inside; its constant is 0 */
-    int64_t    lo, hi;
-    const axe_relation_read *read; /* it is the value; or NULL */
-} window;
-
-typedef struct touch {
-    const axe_stmt *stmt;
-    const axe_node *load;
-    bool            writes;
-    const window   *dim; /* [rank] */
-} touch;
-
-typedef struct gathering {
-    axe_ctx        *cx;
-    const axe_stmt *scope, *stmt;
-    const axe_list *written; /* const axe_tensor *: by scopes of the group */
-    axe_list        inner;   /* const axe_var *: of loops and scopes inside */
-    axe_list        out;     /* const touch * */
-} gathering;
-
-/* ------------------------------------------------------------------ windows
+/* ---------------------------------------------------------------- relations
  */
-
-typedef struct search {
-    const axe_var  *var;
-    const axe_node *extent;
-} search;
-
-static void
-find_reduced(void *user, const axe_node *n)
-{
-    search *f = user;
-
-    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
-        if (n->u.reduce.over[i] == f->var)
-            f->extent = n->u.reduce.extent[i];
-}
-
-static const axe_node *
-extent_in(const axe_stmt *s, const axe_var *v)
-{
-    search f = {v, v->extent};
-
-    if (v->kind != AXE_VAR_INDEX)
-        return v->extent;
-    for (int i = 0; i < s->n_dim; i++)
-        if (s->dim[i].var == v)
-            f.extent = s->dim[i].extent;
-    if (s->value)
-        axe_node_walk(s->value, find_reduced, &f);
-    return f.extent;
-}
 
 static bool
 is_own(const axe_stmt *scope, const axe_var *v)
@@ -72,160 +19,9 @@ is_own(const axe_stmt *scope, const axe_var *v)
     return false;
 }
 
-/* Add the values of coef * v, which runs inside. */
-static bool
-widen(const gathering *g, window *w, const axe_var *v, int64_t coef)
-{
-    const axe_node *e = extent_in(g->stmt, v);
-    int64_t         n, reach;
-
-    if (!e || !axe_is_iconst(e, &n) || n < 1 || !axe_mul(coef, n - 1, &reach))
-        return false;
-    return axe_add(reach < 0 ? w->lo : w->hi, reach,
-                   reach < 0 ? &w->lo : &w->hi);
-}
-
-/* Is n a sum of variables that are known when an entity begins, or are indices
- * of the statement? */
-static bool
-is_early(const gathering *g, const axe_node *n)
-{
-    axe_affine a;
-
-    if (!axe_affine_of(g->cx, n, &a))
-        return false;
-    for (int i = 0; i < a.n; i++)
-        if (a.var[i]->kind == AXE_VAR_PART ||
-            axe_list_has(&g->inner, a.var[i]) ||
-            (a.var[i]->kind == AXE_VAR_INDEX && !extent_in(g->stmt, a.var[i])))
-            return false;
-    return true;
-}
-
-/* The window of an element of an index tensor. */
-static window
-read_of(const gathering *g, const axe_node *n)
-{
-    axe_relation_read *r = axe_new(g->cx, axe_relation_read);
-    axe_var           *v = axe_new(g->cx, axe_var);
-    const axe_var    **var = axe_new_array(g->cx, const axe_var *, 1);
-    int64_t           *coef = axe_new_array(g->cx, int64_t, 1);
-
-    while (n->op == AXE_OP_cast)
-        n = n->arg[0];
-    if (n->op != AXE_OP_load || n->u.tensor->space != AXE_SPACE_GLOBAL ||
-        n->u.tensor->rank == 0 ||
-        (n->type != AXE_TYPE_i32 && n->type != AXE_TYPE_i64) ||
-        axe_list_has(g->written, n->u.tensor))
-        return (window){0};
-    for (int d = 0; d < n->n_arg; d++)
-        if (!is_early(g, n->arg[d]))
-            return (window){0};
-    *v = (axe_var){.kind = AXE_VAR_LOOP, .name = n->u.tensor->name, .id = -1};
-    *r = (axe_relation_read){v, n};
-    var[0] = v;
-    coef[0] = 1;
-    return (window){.known = true, .at = {1, var, coef, 0}, .read = r};
-}
-
-static window
-window_of(const gathering *g, const axe_node *sub)
-{
-    window     w = {.known = true};
-    axe_affine all;
-
-    if (!axe_affine_of(g->cx, sub, &all) ||
-        (all.n == 1 && all.var[0]->kind == AXE_VAR_PART))
-        return read_of(g, sub);
-    w.at = all;
-    w.at.n = 0;
-    w.at.constant = 0;
-    w.lo = w.hi = all.constant;
-    const axe_var **var = axe_new_array(g->cx, const axe_var *, all.n + 1);
-    int64_t        *coef = axe_new_array(g->cx, int64_t, all.n + 1);
-    for (int i = 0; i < all.n && w.known; i++) {
-        const axe_var *v = all.var[i];
-        bool inside = v->kind == AXE_VAR_INDEX || axe_list_has(&g->inner, v);
-        if (v->kind == AXE_VAR_PART)
-            w.known = false;
-        else if (inside)
-            w.known = widen(g, &w, v, all.coef[i]);
-        else {
-            var[w.at.n] = v;
-            coef[w.at.n++] = all.coef[i];
-        }
-    }
-    w.at.var = var;
-    w.at.coef = coef;
-    return w;
-}
-
-/* ----------------------------------------------------------------- accesses
- */
-
-static void
-add_touch(gathering *g, const axe_node *load, bool writes)
-{
-    touch  *t;
-    window *w;
-
-    if (load->u.tensor->space != AXE_SPACE_GLOBAL)
-        return;
-    t = axe_new(g->cx, touch);
-    w = axe_new_array(g->cx, window, load->n_arg + 1);
-    for (int d = 0; d < load->n_arg; d++)
-        w[d] = window_of(g, load->arg[d]);
-    *t = (touch){g->stmt, load, writes, w};
-    axe_list_push(&g->out, t);
-}
-
-static void
-visit(void *user, const axe_node *n)
-{
-    if (n->op == AXE_OP_load)
-        add_touch(user, n, false);
-}
-
-static void
-gather(gathering *g, int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        g->stmt = s;
-        if (s->kind == AXE_STMT_INDEX) {
-            add_touch(g, s->dst, true);
-            for (int d = 0; d < s->dst->n_arg; d++)
-                axe_node_walk(s->dst->arg[d], visit, g);
-            if (s->fold != AXE_FOLD_NONE)
-                add_touch(g, s->dst, false);
-            axe_node_walk(s->value, visit, g);
-        }
-        if (s->cond)
-            axe_node_walk(s->cond, visit, g);
-        for (int k = 0; k < s->n_var; k++) {
-            axe_list_push(&g->inner, s->var[k]);
-            axe_node_walk(s->var[k]->extent, visit, g);
-        }
-        gather(g, s->n_body, s->body);
-        gather(g, s->n_other, s->other);
-    }
-}
-
-static axe_list
-touches_of(axe_ctx *cx, const axe_stmt *scope, const axe_list *written)
-{
-    gathering g = {cx, scope, scope, written, {.cx = cx}, {.cx = cx}};
-
-    gather(&g, scope->n_body, scope->body);
-    return g.out;
-}
-
-/* ---------------------------------------------------------------- relations
- */
-
 /* coef * v of the scope, alone of its variables; NULL: not so. */
 static const axe_var *
-told_by(const axe_stmt *scope, const window *w, int64_t *coef)
+told_by(const axe_stmt *scope, const axe_touch_window *w, int64_t *coef)
 {
     const axe_var *v = NULL;
 
@@ -266,7 +62,8 @@ add_term(sum *s, const axe_var *v, int64_t coef)
 
 /* Where y's window begins, less where x's does without its own variable. */
 static sum
-difference(const axe_stmt *from, const window *x, const window *y)
+difference(const axe_stmt *from, const axe_touch_window *x,
+           const axe_touch_window *y)
 {
     sum s = {.ok = true};
 
@@ -330,8 +127,8 @@ typedef struct need {
  * always r of them are needed, from a multiple of r on, they are counted
  * together. */
 static bool
-between(axe_ctx *cx, const sum *s, const window *x, const window *y, int64_t c,
-        need *out)
+between(axe_ctx *cx, const sum *s, const axe_touch_window *x,
+        const axe_touch_window *y, int64_t c, need *out)
 {
     int64_t least, most, lo, hi, r;
     bool    whole = true;
@@ -360,14 +157,14 @@ between(axe_ctx *cx, const sum *s, const window *x, const window *y, int64_t c,
 }
 
 static need
-need_of(axe_ctx *cx, const axe_stmt *from, int k, const touch *a,
-        const touch *b)
+need_of(axe_ctx *cx, const axe_stmt *from, int k, const axe_touch *a,
+        const axe_touch *b)
 {
     need    n = {0};
     int64_t coef = 0;
 
     for (int d = 0; d < a->load->n_arg; d++) {
-        const window *x = &a->dim[d], *y = &b->dim[d];
+        const axe_touch_window *x = &a->dim[d], *y = &b->dim[d];
         if (!x->known || !y->known || x->read ||
             told_by(from, x, &coef) != from->var[k])
             continue;
@@ -437,7 +234,7 @@ add_indices(const axe_stmt *s, const axe_node *n, axe_list *each)
     if (!v || v->kind != AXE_VAR_INDEX || has_each(each, v))
         return;
     d = axe_new(each->cx, axe_dim);
-    *d = (axe_dim){v, extent_in(s, v)};
+    *d = (axe_dim){v, axe_touch_extent(s, v)};
     axe_list_push(each, d);
 }
 
@@ -482,8 +279,8 @@ has_relation(const axe_overlap_group *g, const axe_relation *r)
 }
 
 static void
-relate(axe_ctx *cx, axe_overlap_group *g, const axe_stmt *from, const touch *a,
-       const axe_stmt *to, const touch *b)
+relate(axe_ctx *cx, axe_overlap_group *g, const axe_stmt *from,
+       const axe_touch *a, const axe_stmt *to, const axe_touch *b)
 {
     int              n = from->n_var;
     axe_relation    *r = axe_new(cx, axe_relation);
@@ -507,19 +304,8 @@ relate(axe_ctx *cx, axe_overlap_group *g, const axe_stmt *from, const touch *a,
                         .a_writes = a->writes,
                         .b_writes = b->writes};
     list_reads(cx, r, needs);
-    if (r->n_read > 0 || !has_relation(g, r))
+    if (!has_relation(g, r))
         axe_list_push(&g->relation, r);
-}
-
-static void
-find_written(axe_list *out, int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++) {
-        if (body[i]->kind == AXE_STMT_INDEX)
-            axe_list_push(out, body[i]->dst->u.tensor);
-        find_written(out, body[i]->n_body, body[i]->body);
-        find_written(out, body[i]->n_other, body[i]->other);
-    }
 }
 
 int
@@ -546,18 +332,18 @@ axe_overlap_find(axe_ctx *cx, int n, axe_stmt *const *scope)
                                axe_index_const(cx, AXE_COUNTERS_FIRST)};
     axe_list         *touched = axe_new_array(cx, axe_list, n);
 
-    axe_list written = {.cx = cx};
+    axe_list written = {.cx = cx}, reads = {.cx = cx};
 
     for (int i = 0; i < n; i++)
-        find_written(&written, scope[i]->n_body, scope[i]->body);
+        axe_touch_written(&written, scope[i]->n_body, scope[i]->body);
     for (int i = 0; i < n; i++)
-        touched[i] = touches_of(cx, scope[i], &written);
+        touched[i] = axe_touches_of(cx, scope[i], &written, &reads);
     for (int to = 1; to < n; to++)
         for (int from = 0; from < to; from++)
             for (int i = 0; i < touched[from].n; i++)
                 for (int k = 0; k < touched[to].n; k++) {
-                    const touch *a = touched[from].item[i];
-                    const touch *b = touched[to].item[k];
+                    const axe_touch *a = touched[from].item[i];
+                    const axe_touch *b = touched[to].item[k];
                     if (a->load->u.tensor == b->load->u.tensor &&
                         (a->writes || b->writes))
                         relate(cx, &g, scope[from], a, scope[to], b);
