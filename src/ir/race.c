@@ -433,6 +433,8 @@ axe_race_find(axe_race_finder *f, int n, axe_stmt *const *body)
         if (s->kind == AXE_STMT_INDEX) {
             if (is_shared(f, s->dst->u.tensor))
                 add_access(f, s, s->dst, true);
+            for (int d = 0; d < s->dst->n_arg; d++)
+                axe_node_walk(s->dst->arg[d], note_read, &r);
             axe_node_walk(s->value, note_read, &r);
         }
         if (s->kind == AXE_STMT_IF)

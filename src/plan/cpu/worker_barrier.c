@@ -239,6 +239,8 @@ gather(gathering *g, int n, axe_stmt *const *body)
         g->stmt = body[i];
         if (body[i]->kind == AXE_STMT_INDEX) {
             add_touch(g, body[i]->dst, true);
+            for (int d = 0; d < body[i]->dst->n_arg; d++)
+                axe_node_walk(body[i]->dst->arg[d], visit, g);
             axe_node_walk(body[i]->value, visit, g);
         }
         if (body[i]->cond)

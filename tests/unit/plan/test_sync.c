@@ -42,6 +42,8 @@ static const struct {
     {"cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n]; cta (j : N by 8) Z[j*8 + n] = X[0, j*8 + n];", "0"},
     {"cta (i : M by 8) u[i, n] = X[i*8, n]; cta (i : M by 8) Y[i, n] = u[i, n];", "0"},
     {"cta (i : M by 8) u[i, n] = X[i*8, n]; cta (i : M by 8) Y[i, n] = u[i + 1, n];", "1"},
+    /* an element that says where to write */
+    {"cta (i : M by 8) { reg f32 a[8]; a[m] = X[i*8 + m, 0]; u[i, 0] = a[0]; } cta (i : N by 8) Z[i64(u[i*8 + m, 0])] = 1;", "1"},
     /* one barrier serves all before it */
     {FILL "cta (j : N by 8) Z[j*8 + n] = sum[m](t[m, j*8 + n]);"
      "cta (i : M) Y[i, n] = t[i, n];", "10"},
