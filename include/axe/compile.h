@@ -79,7 +79,9 @@ AXE_CHECK axe_status axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel,
                                         const char *machine, axe_stage last,
                                         const axe_program **out);
 
-/* The text of a stage.  EARG if the program was not compiled so far. */
+/* The text of a stage.  EARG if the program was not compiled so far.  Here and
+ * below, and for estimates, cx is the one that compiled the program, else EARG.
+ */
 AXE_CHECK axe_status axe_program_emit(axe_ctx *cx, const axe_program *p,
                                       axe_stage stage, axe_buf *out);
 

@@ -122,7 +122,8 @@ bool axe_exec_cached(const axe_exec *e);
  *   EARG       data is NULL or not aligned to its element; an array that is
  *              written overlaps another or itself
  *   EDEVICE    no memory for the workers
- * Zero extents are fine. */
+ * Zero extents are fine.  The ctx may be another than the program's, in which
+ * nobody compiles meanwhile; so it is for all that takes arrays and runs. */
 AXE_CHECK axe_status axe_launch(axe_ctx *cx, axe_exec *e, int n_array,
                                 const axe_array *array, int n_size,
                                 const axe_size *size);

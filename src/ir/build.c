@@ -241,6 +241,7 @@ axe_build_kernel(axe_ctx *cx, const char *name)
                        .tiled = {.cx = cx},
                        .block = axe_new(cx, open_block)};
     b->block->body.cx = cx;
+    b->kernel->cx = cx;
     b->kernel->name = "?";
     b->kernel->cores = axe_build_var(
         b, AXE_VAR_SIZE, axe_intern(cx, AXE_CORES, strlen(AXE_CORES)), NULL);

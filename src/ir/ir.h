@@ -382,6 +382,7 @@ typedef struct axe_binding {
 } axe_binding;
 
 typedef struct axe_kernel {
+    const axe_ctx        *cx; /* that its units are of */
     const char           *name;
     axe_span              at;
     const char           *target; /* as written, with ", " between; NULL: any */

@@ -446,6 +446,7 @@ axe_kernel_read(axe_ctx *cx, int32_t source, const axe_kernel **out)
          .kernel = axe_new(cx, axe_kernel),
     };
 
+    r.kernel->cx = cx;
     AXE_TRY(read_kernel(&r));
     AXE_TRY(axe_kernel_verify(cx, r.kernel));
     *out = r.kernel;

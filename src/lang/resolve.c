@@ -497,6 +497,7 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
 
     AXE_TRY(axe_kernel_find(cx, m, inst->kernel, &r.decl));
     r.kernel = axe_new(cx, axe_kernel);
+    r.kernel->cx = cx;
     resolve_kernel(&r);
     AXE_TRY(r.status);
     axe_names_warn(&r);

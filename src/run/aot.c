@@ -46,6 +46,7 @@ axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "no kernel is given");
     for (int i = 0; i < n; i++) {
         AXE_NEED(cx, p[i]);
+        AXE_TRY(axe_kernel_own(cx, p[i]->kernel));
         if (!p[i]->lowered)
             return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                             "kernel %s was not compiled so far",

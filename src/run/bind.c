@@ -297,8 +297,8 @@ static bool
 declared(const binder *b, axe_stride s, int64_t *out)
 {
     *out = s.coef;
-    for (int i = 0; i < axe_unit_n_factor(b->cx, s.unit); i++) {
-        int k = find_size(b, axe_unit_factor(b->cx, s.unit, i));
+    for (int i = 0; i < axe_unit_n_factor(b->k->cx, s.unit); i++) {
+        int k = find_size(b, axe_unit_factor(b->k->cx, s.unit, i));
         if (k < 0 || b->from[k].how == UNBOUND ||
             !axe_mul(*out, b->to.size[k], out))
             return false;
@@ -313,9 +313,9 @@ bind_stride(binder *b, const axe_tensor *t, int dim, int64_t stride)
     axe_stride s = t->stride[dim];
     int        k;
 
-    if (s.coef != 1 || axe_unit_n_factor(b->cx, s.unit) != 1)
+    if (s.coef != 1 || axe_unit_n_factor(b->k->cx, s.unit) != 1)
         return;
-    k = find_size(b, axe_unit_factor(b->cx, s.unit, 0));
+    k = find_size(b, axe_unit_factor(b->k->cx, s.unit, 0));
     if (k >= 0 && b->from[k].how == UNBOUND) {
         b->to.size[k] = stride;
         b->from[k] = (witness){STRIDE, t, dim};

@@ -219,6 +219,19 @@ axe_compile_module(axe_ctx *cx, const axe_module *module,
 }
 
 axe_status
+axe_kernel_own(axe_ctx *cx, const axe_kernel *k)
+{
+    axe_status st;
+
+    if (k->cx == cx)
+        return AXE_OK;
+    st = axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                  "kernel %s was compiled in another ctx", k->name);
+    axe_help(cx, "give the ctx that compiled it; only running it takes others");
+    return st;
+}
+
+axe_status
 axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel, const char *machine,
                    axe_stage last, const axe_program **out)
 {
@@ -227,6 +240,7 @@ axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel, const char *machine,
     AXE_NEED(cx, out);
     const axe_machine *mc;
 
+    AXE_TRY(axe_kernel_own(cx, kernel));
     AXE_TRY(axe_machine_find(cx, machine ? machine : "cpu", &mc));
     return translate(cx, mc, kernel, &(axe_compile_spec){0}, last, out);
 }
@@ -441,6 +455,7 @@ axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
     AXE_TRY(need_stage(cx, __func__, stage));
     AXE_NEED(cx, p);
     AXE_NEED(cx, out);
+    AXE_TRY(axe_kernel_own(cx, p->kernel));
     if ((stage >= AXE_STAGE_PLAN && !p->plan) ||
         (stage >= AXE_STAGE_LOWER && !p->lowered) ||
         (stage >= AXE_STAGE_C && !p->c_text))
@@ -468,6 +483,7 @@ axe_program_emit_pass(axe_ctx *cx, const axe_program *p, const char *pass,
     AXE_NEED(cx, p);
     AXE_NEED(cx, pass);
     AXE_NEED(cx, out);
+    AXE_TRY(axe_kernel_own(cx, p->kernel));
     AXE_TRY(axe_machine_enter(cx, p->machine));
     AXE_TRY(axe_plan_until(cx, p->kernel, p->machine, pass, &k, &plan));
     if (plan)
@@ -494,6 +510,7 @@ axe_program_plan_json(axe_ctx *cx, const axe_program *p, axe_buf *out)
 {
     AXE_NEED(cx, p);
     AXE_NEED(cx, out);
+    AXE_TRY(axe_kernel_own(cx, p->kernel));
     if (!p->plan)
         return too_early(cx, p);
     axe_plan_json(cx, out, p->plan, NULL);

@@ -34,6 +34,7 @@ axe_program_explain(axe_ctx *cx, const axe_program *p, bool json, int n_size,
     AXE_NEED(cx, out);
     const int64_t *at = NULL;
 
+    AXE_TRY(axe_kernel_own(cx, p->kernel));
     if (!p->plan)
         return too_early(cx, p);
     if (n_size > 0)
@@ -58,6 +59,7 @@ axe_program_estimate(axe_ctx *cx, const axe_program *p, int n_worker,
     const int64_t     *at;
     axe_cost           c;
 
+    AXE_TRY(axe_kernel_own(cx, p->kernel));
     if (!p->plan)
         return too_early(cx, p);
     AXE_TRY(take_sizes(cx, p, n_size, size, &at));

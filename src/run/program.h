@@ -58,7 +58,12 @@ AXE_CHECK axe_status axe_bound_check_overlap(axe_ctx *cx, const axe_kernel *k,
                                              const int64_t *bytes,
                                              void *const   *data);
 
-/* Check arrays and sizes against a kernel, as axe_launch says.
+/* EARG unless the kernel was made in cx: numbers of units and axes mean nothing
+ * in another. */
+AXE_CHECK axe_status axe_kernel_own(axe_ctx *cx, const axe_kernel *k);
+
+/* Check arrays and sizes against a kernel, which may be of another ctx, as
+ * axe_launch says.
  * complete  every parameter needs an array; else missing ones are allowed */
 AXE_CHECK axe_status axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array,
                               const axe_array *array, int n_size,

@@ -230,6 +230,9 @@ launch_is_what_the_grid_says(void **state)
                                     "launch 3x1x1 of 128x1x1, 1024 bytes\n");
     assert_int_equal(fake_value(3), 10);
     assert_int_equal(fake_value(4), 32);
+    axe_ctx *other = axe_ctx_new();
+    assert_int_equal(axe_gpu_run(other, e, 2, a, 0, NULL), AXE_OK);
+    axe_ctx_free(other);
     double once = 0;
     assert_int_equal(axe_gpu_time(cx, e, 2, a, 0, NULL, 1, &once), AXE_OK);
     assert_true(once == 1e-3);

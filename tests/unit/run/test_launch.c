@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "axe/layout.h"
 #include "ir/number.h"
 #include "run/count.h"
 #include "run/device.h"
@@ -223,6 +224,49 @@ test_sides(void **state)
     axe_ctx_free(cx);
     snprintf(command, sizeof command, "rm -rf %s", dir);
     assert_int_equal(system(command), 0);
+}
+
+/* A launch from a ctx whose first units are others than the program's; what
+ * reads the plan is refused there. */
+static void
+test_other_ctx(void **state)
+{
+    static const char text[] =
+        "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n; "
+        "cta (i : M by 2) Y[i*2 + m, n] = X[i*2 + m, n] + 1; }";
+    axe_ctx           *cx = axe_ctx_new(), *other = axe_ctx_new();
+    axe_device        *d = open_device(cx, 2);
+    axe_exec          *e;
+    const axe_program *p;
+    float              x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {0};
+    const int64_t      shape[] = {2, 3};
+    axe_array          array[] = {{"X", "f32", 2, shape, NULL, x},
+                                  {"Y", "f32", 2, shape, NULL, y}};
+    axe_estimate       about;
+    axe_buf            out = {.cx = other};
+
+    (void)state;
+    report(cx, axe_compile(cx, axe_source_add(cx, "k.axe", text, strlen(text)),
+                           &(axe_compile_spec){0}, AXE_STAGE_C, &p));
+    report(cx, axe_exec_new(cx, d, p, &e));
+    for (int i = 0; i < 2; i++) { /* without units, then with others */
+        report(other, axe_launch(other, e, 2, array, 0, NULL));
+        assert_true(y[0] == 2 && y[5] == 7);
+        y[0] = y[5] = 0;
+        for (int k = 0; k < 8; k++)
+            axe_unit_symbol(other, &"hgfedcba"[k]);
+    }
+    assert_int_equal(axe_program_estimate(other, p, 1, 0, NULL, &about),
+                     AXE_EARG);
+    assert_string_equal(axe_last_error(other),
+                        "kernel k was compiled in another ctx");
+    assert_int_equal(axe_program_explain(other, p, false, 0, NULL, &out),
+                     AXE_EARG);
+    assert_int_equal(axe_program_emit(other, p, AXE_STAGE_IR, &out), AXE_EARG);
+    axe_exec_free(e);
+    axe_device_free(d);
+    axe_ctx_free(other);
+    axe_ctx_free(cx);
 }
 
 /* Row-major, column-major and gaps: every pair of orders of every two of the
@@ -545,7 +589,7 @@ main(void)
         cmocka_unit_test(test_memory),        cmocka_unit_test(test_cycles),
         cmocka_unit_test(test_notices),       cmocka_unit_test(test_bound),
         cmocka_unit_test(test_updates),       cmocka_unit_test(test_flops),
-        cmocka_unit_test(test_other_machine),
+        cmocka_unit_test(test_other_machine), cmocka_unit_test(test_other_ctx),
     };
 
     if (!mkdtemp(cache))

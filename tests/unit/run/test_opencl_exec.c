@@ -107,14 +107,17 @@ programs_are_launched(void **state)
     ok(axe_opencl_exec_new(cx, cl, p, &e));
     ok(axe_opencl_run(cx, e, AXE_LEN(array), array, 0, NULL, &seconds));
     assert_true(seconds > 3.9e-6 && seconds < 4.1e-6);
+    axe_ctx *other = axe_ctx_new();
+    ok(axe_opencl_run(other, e, AXE_LEN(array), array, 0, NULL, NULL));
+    axe_ctx_free(other);
     assert_true(fake_value(0) == 0x40000000);
     assert_true(fake_value(4) == 30 && fake_value(5) == 3);
     assert_true(fake_value(6) == 3 && fake_items() == 3 * 256);
     axe_opencl_exec_free(e);
-    assert_int_equal(fake_count("CreateBuffer") - made, 3);
-    assert_int_equal(fake_count("ReleaseMemObject") - gone, 3);
-    assert_int_equal(fake_count("ReleaseEvent") - events, 2);
-    assert_int_equal(fake_count("EnqueueReadBuffer") - got, 1);
+    assert_int_equal(fake_count("CreateBuffer") - made, 6);
+    assert_int_equal(fake_count("ReleaseMemObject") - gone, 6);
+    assert_int_equal(fake_count("ReleaseEvent") - events, 4);
+    assert_int_equal(fake_count("EnqueueReadBuffer") - got, 2);
     assert_int_equal(fake_count("ReleaseKernel") - kernels, 2);
     ok(axe_opencl_exec_new(cx, cl, p, &e));
     ok(axe_opencl_time(cx, e, AXE_LEN(array), array, 0, NULL, AXE_LEN(each),
