@@ -84,9 +84,13 @@ read_layout(axe_resolver *r, axe_span at, size_t begin, size_t end)
 
     if (st == AXE_OK)
         stop += strspn(text + stop, " \t\r\n");
-    if (st == AXE_OK && stop < end)
+    if (st == AXE_OK && stop < end) {
         st = axe_fail(r->cx, at, AXE_ESYNTAX, "the layout ends before `%.*s`",
                       (int)(end - stop), text + stop);
+        if (text[stop] == ':')
+            axe_help(r->cx, "a layout has parentheses on both sides: "
+                            "(4) : (1@lane)");
+    }
     if (st == AXE_OK && v.kind != AXE_VALUE_LAYOUT)
         st = axe_fail(r->cx, at, AXE_ETYPE, "`%s` is not a layout",
                       axe_value_text(r->cx, &v));

@@ -36,17 +36,38 @@ axis_fits(const axe_planner *p, const axe_tensor *t, axe_axis a)
     return a == sp->reg;
 }
 
+/* An axis that does not fit, and which do. */
+static axe_status
+bad_axis(axe_planner *p, const axe_tensor *t, axe_axis a)
+{
+    axe_iter own[2];
+    int      n = axe_threads_axes(p->simt, p->simt->owner[t->id], own);
+    axe_buf  b = {.cx = p->cx};
+
+    axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+             "axis %s of the layout of %s has no meaning for a %s tile of a %s",
+             axe_axis_name(p->cx, a), t->name, axe_space_name(t->space),
+             axe_scope_name(p->simt->owner[t->id]->scope));
+    if (t->space != AXE_SPACE_REG) {
+        axe_help(p->cx, "@m counts elements of memory; no layout leaves the "
+                        "choice to the compiler");
+        return AXE_EUNSUPPORTED;
+    }
+    for (int i = 0; i < n; i++)
+        axe_putf(&b, "@%s, ", axe_axis_name(p->cx, own[i].axis));
+    axe_help(p->cx,
+             "it may have %s@%s; no layout leaves the choice to the "
+             "compiler",
+             n > 0 ? b.text : "", axe_axis_name(p->cx, p->simt->reg));
+    return AXE_EUNSUPPORTED;
+}
+
 static axe_status
 check_axes(axe_planner *p, const axe_tensor *t, int n, const axe_iter *it)
 {
     for (int i = 0; i < n; i++)
         if (!axis_fits(p, t, it[i].axis))
-            return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
-                            "axis %s of the layout of %s has no meaning for a "
-                            "%s tile of a %s",
-                            axe_axis_name(p->cx, it[i].axis), t->name,
-                            axe_space_name(t->space),
-                            axe_scope_name(p->simt->owner[t->id]->scope));
+            return bad_axis(p, t, it[i].axis);
     return AXE_OK;
 }
 
