@@ -31,6 +31,14 @@ grep -q 'waits for line 7: i of 2\*(a) on, 2 of them, all j: S is written in lin
 grep -q 'waits for line 7: i = row/16, all j, for each row\[a\*32 + m\]' "$tmp/out" || fail "explain: $(cat "$tmp/out")"
 grep -q 'line 7 is counted by cdiv(cdiv(M, 16), 2) words of 8 bytes' "$tmp/out" || fail "explain: $(cat "$tmp/out")"
 
+"$AXE" explain "$tmp/k.axe" -t cpu-avx2 --json | "${PYTHON:-python3}" -c '
+import json, sys
+group = [s for s in json.load(sys.stdin)["sync"] if "overlap" in s][0]
+assert group["words"] == "8 + cdiv(cdiv(M, 16), 2) + cdiv(M, 16)", group
+assert [(w["line"], w["for"], w["tensor"]) for w in group["waits"]] == [(9, 7, "S")] * 2, group
+' || fail "explain --json"
+"$AXE" explain "$tmp/k.axe" -t sm_80 | grep -q 'though it might overlap' || fail "explain for sm_80"
+
 # The kernel with its counters reads back.
 "$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit counters >"$tmp/k.ir"
 grep -q 'overlap 1 counted overlap0.done {' "$tmp/k.ir" || fail "$(cat "$tmp/k.ir")"

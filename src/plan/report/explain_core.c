@@ -91,6 +91,35 @@ axe_core_put_order(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     put_rings(out, p);
 }
 
+/* {"overlap": line, "waits": [{"line", "for", "which", "tensor"}], "counters"}
+ */
+static void
+put_overlap_json(axe_buf *out, const axe_core_overlap *o, int n_before)
+{
+    const axe_overlap_group *g = &o->group;
+    int                      n = o->counters ? g->relation.n : 0;
+    const char              *counters = axe_node_text(out->cx, g->n_counter);
+
+    axe_putf(out, "%s{\"overlap\":%d,\"waits\":[", n_before ? "," : "",
+             o->first->at.line);
+    for (int i = 0; i < n; i++) {
+        const axe_relation *r = g->relation.item[i];
+        const char         *which = axe_relation_text(out->cx, r);
+        axe_putf(out, "%s{\"line\":%d,\"for\":%d,\"which\":", i ? "," : "",
+                 r->to->at.line, r->from->at.line);
+        axe_json_put_text(out, which, strlen(which));
+        axe_puts(out, ",\"tensor\":");
+        axe_json_put_text(out, r->tensor->name, strlen(r->tensor->name));
+        axe_puts(out, "}");
+    }
+    axe_puts(out, "],");
+    axe_puts(out, o->counters ? "\"words\":" : "\"why\":");
+    if (!o->counters)
+        counters = o->why;
+    axe_json_put_text(out, counters, strlen(counters));
+    axe_puts(out, "}");
+}
+
 void
 axe_core_put_order_json(axe_buf *out, const axe_plan *p)
 {
@@ -101,4 +130,6 @@ axe_core_put_order_json(axe_buf *out, const axe_plan *p)
         axe_json_put_text(out, w->why, strlen(w->why));
         axe_puts(out, "}");
     }
+    for (int i = 0; i < p->core->overlap.n; i++)
+        put_overlap_json(out, p->core->overlap.item[i], p->core->n_wait + i);
 }

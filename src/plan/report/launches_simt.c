@@ -132,6 +132,9 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
              l->shared_bytes, p->machine->simt->shared_bytes);
     if (l->waits)
         axe_puts(&b, "; begins while the launch before it ends");
+    if (k->overlap == 2)
+        axe_puts(&b, "; behind the scope before it, though it might overlap: "
+                     "that is not done here yet");
     if (l->tmem_columns > 0)
         axe_putf(&b, "; %d of %d columns of tensor memory", l->tmem_columns,
                  p->machine->simt->tmem_columns);
