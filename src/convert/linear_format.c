@@ -113,19 +113,13 @@ bases_of(axe_ctx *cx, const axe_json *v)
 static axe_status
 read_named(axe_reader *r, axe_shape shape, const axe_layout **out)
 {
-    axe_json        v, bases;
-    const axe_json *named;
-    const char     *kind;
-    axe_linear      l;
+    axe_json    v, bases;
+    const char *kind;
+    axe_linear  l;
 
     AXE_TRY(axe_linear_text_read(r, &v));
     AXE_TRY(own_shape(r->cx, &v, &shape));
-    named = axe_json_get(&v, "kind");
-    if (!named || !named->text)
-        return axe_fail(r->cx, AXE_NOWHERE, AXE_ESYNTAX,
-                        "this is no layout of Triton: it has no kind; write "
-                        "#triton_gpu.blocked<{...}> or the like");
-    kind = named->text;
+    kind = axe_json_get(&v, "kind")->text;
     if (strcmp(kind, "linear") == 0) {
         bases = bases_of(r->cx, &v);
         AXE_TRY(axe_linear_read(r->cx, &bases, shape, &l));

@@ -397,8 +397,8 @@ axe_linear_text_read(axe_reader *r, axe_json *out)
         *out = known->value[known->n - 1];
     else
         AXE_TRY(read_value(r, known, out));
-    if (out->kind != AXE_JSON_OBJECT)
-        return axe_cv_expected(r, FORMAT, what);
+    if (out->kind != AXE_JSON_OBJECT || !axe_json_get(out, "kind"))
+        return axe_cv_expected(r, FORMAT, what); /* {laneM = [[1]]} is bare */
     return axe_cv_end(r, FORMAT);
 }
 

@@ -84,3 +84,33 @@ axe_stmt_within(int n, axe_stmt *const *body, const axe_stmt *s)
             return true;
     return false;
 }
+
+typedef struct search {
+    const axe_var  *var;
+    const axe_node *extent;
+} search;
+
+static void
+find_reduced(void *user, const axe_node *n)
+{
+    search *f = user;
+
+    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
+        if (n->u.reduce.over[i] == f->var)
+            f->extent = n->u.reduce.extent[i];
+}
+
+const axe_node *
+axe_stmt_extent(const axe_stmt *s, const axe_var *v)
+{
+    search f = {v, v->extent};
+
+    if (v->kind != AXE_VAR_INDEX)
+        return v->extent;
+    for (int i = 0; i < s->n_dim; i++)
+        if (s->dim[i].var == v)
+            f.extent = s->dim[i].extent;
+    if (!f.extent && s->value)
+        axe_node_walk(s->value, find_reduced, &f);
+    return f.extent;
+}

@@ -16,6 +16,9 @@ bool axe_stmt_reads(const axe_stmt *s, const axe_tensor *t);
 bool axe_stmt_reads_ring(const axe_stmt *s, const axe_pipeline *ring);
 /* Does it, or one inside it, write t? */
 bool axe_stmt_writes(const axe_stmt *s, const axe_tensor *t);
+/* How far a variable runs: an index of the statement, folded ones included, as
+ * the statement says, others as they do; NULL: it does not occur. */
+const axe_node *axe_stmt_extent(const axe_stmt *s, const axe_var *v);
 /* Does a `break` or `continue` of the loop around stand in body[n]?  If so, an
  * iteration may skip what follows it, and a break the iterations that follow.
  */

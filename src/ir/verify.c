@@ -368,15 +368,18 @@ check_group(axe_verifier *v, const axe_stmt *s, const axe_stmt *before)
 {
     if (s->kind != AXE_STMT_SCOPE || s->keys.overlap == 0)
         return;
-    if (v->inside)
+    if (v->inside) {
         axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
                                     "scopes overlap that are in no other "
                                     "scope, and this is in a `%s`",
                                     axe_scope_name(v->inside->scope)));
-    else if (s->keys.overlap == 2 && (!before || before->keys.overlap == 0))
+        axe_help(v->cx, "put the group at the top of the kernel");
+    } else if (s->keys.overlap == 2 && (!before || before->keys.overlap == 0)) {
         axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
                                     "there is no scope in front of this one "
                                     "that it could overlap"));
+        axe_help(v->cx, "`overlap 1` begins a group");
+    }
 }
 
 static void

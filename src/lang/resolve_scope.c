@@ -271,18 +271,24 @@ axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out)
 void
 axe_resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
-    if (x->n_body == 0)
+    if (x->n_body == 0) {
         axe_resolve_fail(
             r, axe_fail(r->cx, x->at, AXE_ESYNTAX, "`overlap` holds no scope"));
+        axe_help(r->cx,
+                 "write scopes of kind `cta` in it, of which a later one "
+                 "reads what an earlier one writes");
+    }
     for (int i = 0; i < x->n_body; i++)
         if (x->body[i]->kind != AXE_SYNTAX_SCOPE ||
-            x->body[i]->scope != AXE_SCOPE_CTA)
+            x->body[i]->scope != AXE_SCOPE_CTA) {
             axe_resolve_fail(r, axe_fail(r->cx, x->body[i]->at, AXE_ESYNTAX,
                                          "`overlap` holds scopes of kind "
                                          "`cta`, which may begin before those "
                                          "in front of them end, and nothing "
                                          "else"));
-        else {
+            axe_help(r->cx, "write it in one of the scopes, or in front of "
+                            "`overlap`");
+        } else {
             r->group = i == 0 ? 1 : 2;
             axe_resolve_one(r, x->body[i], out);
         }

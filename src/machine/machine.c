@@ -13,7 +13,8 @@ static const axe_kind_row kinds[] = {
 };
 
 static const axe_language_row languages[] = {
-#define LANGUAGE(id, here, where, runner) {#id, here, where, runner},
+#define LANGUAGE(id, here, where, runner, more)                                \
+    {#id, here, where, runner, more},
 #include "machine/languages.def"
 };
 
@@ -318,9 +319,8 @@ axe_compute_type(axe_ctx *cx, const axe_machine *mc, axe_span at, axe_type t,
                      "its feature `%s`"
                    : "%s has no registers for elements of type %s",
              mc->name, axe_type_table[t].name, lacks);
-    if (lacks && mc->language == AXE_LANGUAGE_opencl)
-        axe_help(cx, "of the devices some have it (`axe devices`): a plan for "
-                     "device N (`--device N`) has what it has");
+    if (lacks && *axe_language_of(mc)->more)
+        axe_help(cx, "%s", axe_language_of(mc)->more);
     axe_help(cx, "it has them for %s", b.text ? b.text : "nothing");
     return AXE_EUNSUPPORTED;
 }

@@ -209,7 +209,7 @@ typedef struct axe_kind_row {
 
 /* What its code is written in: a row of languages.def. */
 typedef enum axe_language {
-#define LANGUAGE(id, here, where, runner) AXE_LANGUAGE_##id,
+#define LANGUAGE(id, here, where, runner, more) AXE_LANGUAGE_##id,
 #include "machine/languages.def"
     AXE_N_LANGUAGE
 } axe_language;
@@ -217,7 +217,7 @@ typedef enum axe_language {
 typedef struct axe_language_row {
     const char *name;
     bool        here;
-    const char *where, *runner;
+    const char *where, *runner, *more;
 } axe_language_row;
 
 /* The type in which values of an element type are held in registers. */

@@ -2,7 +2,7 @@
 #include "run/target.h"
 
 static const axe_target *const targets[AXE_N_LANGUAGE] = {
-#define LANGUAGE(id, here, where, runner) &axe_##id##_target,
+#define LANGUAGE(id, here, where, runner, more) &axe_##id##_target,
 #include "machine/languages.def"
 };
 

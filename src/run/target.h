@@ -27,7 +27,7 @@ typedef struct axe_target {
 } axe_target;
 
 /* Rows of languages.def: target_ID.c. */
-#define LANGUAGE(id, here, where, runner)                                      \
+#define LANGUAGE(id, here, where, runner, more)                                \
     extern const axe_target axe_##id##_target;
 #include "machine/languages.def"
 

@@ -39,6 +39,11 @@ assert [(w["line"], w["for"], w["tensor"]) for w in group["waits"]] == [(9, 7, "
 ' || fail "explain --json"
 "$AXE" explain "$tmp/k.axe" -t sm_80 | grep -q 'though it might overlap' || fail "explain for sm_80"
 
+# Stores past the caches are seen before others are told.
+"$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit lower >"$tmp/out"
+[ "$(grep -B1 '^ *done ' "$tmp/out" | sed 's/^ *\([a-z]*\).*/\1/' | tr '\n' ' ')" = 'fence done done ' ] ||
+    fail "lowered: $(grep -B1 '^ *done ' "$tmp/out")"
+
 # The kernel with its counters reads back.
 "$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit counters >"$tmp/k.ir"
 grep -q 'overlap 1 counted overlap0.done {' "$tmp/k.ir" || fail "$(cat "$tmp/k.ir")"

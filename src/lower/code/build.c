@@ -16,20 +16,26 @@ const axe_lop_info axe_lop_table[AXE_N_LOP] = {
 #undef U
 };
 
-axe_lir *
-axe_emit(axe_lowering *lw, axe_lblock *b, axe_lir_kind kind)
+void
+axe_block_push(axe_ctx *cx, axe_lblock *b, axe_lir *l)
 {
-    axe_lir *l = axe_new(lw->cx, axe_lir);
-
     if (b->n == b->cap) {
         int       cap = b->cap ? 2 * b->cap : 8;
-        axe_lir **item = axe_new_array(lw->cx, axe_lir *, cap);
+        axe_lir **item = axe_new_array(cx, axe_lir *, cap);
         if (b->n > 0)
             memcpy(item, b->item, (size_t)b->n * sizeof *item);
         b->item = item;
         b->cap = cap;
     }
     b->item[b->n++] = l;
+}
+
+axe_lir *
+axe_emit(axe_lowering *lw, axe_lblock *b, axe_lir_kind kind)
+{
+    axe_lir *l = axe_new(lw->cx, axe_lir);
+
+    axe_block_push(lw->cx, b, l);
     l->kind = kind;
     l->step = 1;
     return l;

@@ -6,6 +6,8 @@
 
 /* ------------------------------------------------------------------ build.c */
 
+/* l behind what is in b, whose list is b's own. */
+void     axe_block_push(axe_ctx *cx, axe_lblock *b, axe_lir *l);
 axe_lir *axe_emit(axe_lowering *lw, axe_lblock *b, axe_lir_kind kind);
 axe_reg  axe_reg_new(axe_lowering *lw, axe_type type, int lanes);
 axe_reg  axe_emit_op(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_type type,

@@ -22,6 +22,7 @@
  * branches as they were, since all threads take them together.  A condition is
  * of sizes, of scopes and loops around, or has a register of its own: it is the
  * same behind the branch. */
+#include "lower/code/build.h"
 #include "lower/pass/finish.h"
 
 static bool
@@ -46,19 +47,6 @@ find_barrier(const axe_lblock *b)
     return NULL;
 }
 
-static void
-put(axe_ctx *cx, axe_lblock *b, axe_lir *l)
-{
-    if (b->n == b->cap) {
-        int       cap = b->cap > 0 ? 2 * b->cap : 8;
-        axe_lir **item = axe_new_array(cx, axe_lir *, cap);
-        for (int i = 0; i < b->n; i++)
-            item[i] = b->item[i];
-        *b = (axe_lblock){b->n, cap, item};
-    }
-    b->item[b->n++] = l;
-}
-
 /* The branch without an `else`, its barriers, and what the `else` was. */
 static void
 put_branch(axe_ctx *cx, axe_lblock *b, axe_lir *l, axe_lir *barrier)
@@ -66,18 +54,18 @@ put_branch(axe_ctx *cx, axe_lblock *b, axe_lir *l, axe_lir *barrier)
     axe_lblock other = l->other;
 
     l->other = (axe_lblock){0};
-    put(cx, &l->body, barrier);
-    put(cx, b, l);
-    put(cx, b, barrier);
+    axe_block_push(cx, &l->body, barrier);
+    axe_block_push(cx, b, l);
+    axe_block_push(cx, b, barrier);
     if (other.n == 0)
         return;
     axe_lir *second = axe_new(cx, axe_lir);
     *second = *l;
     second->value = axe_node1(cx, AXE_OP_not, l->value);
     second->body = other;
-    put(cx, &second->body, barrier);
-    put(cx, b, second);
-    put(cx, b, barrier);
+    axe_block_push(cx, &second->body, barrier);
+    axe_block_push(cx, b, second);
+    axe_block_push(cx, b, barrier);
 }
 
 void
@@ -97,7 +85,7 @@ axe_reconverge(axe_ctx *cx, axe_lblock *b)
         if (barrier)
             put_branch(cx, &out, l, barrier);
         else
-            put(cx, &out, l);
+            axe_block_push(cx, &out, l);
     }
     *b = out;
 }

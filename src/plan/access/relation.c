@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/stmt.h"
 #include "plan/access/relation_touch.h"
 #include "plan/plan_int.h"
 
@@ -234,7 +235,7 @@ add_indices(const axe_stmt *s, const axe_node *n, axe_list *each)
     if (!v || v->kind != AXE_VAR_INDEX || has_each(each, v))
         return;
     d = axe_new(each->cx, axe_dim);
-    *d = (axe_dim){v, axe_touch_extent(s, v)};
+    *d = (axe_dim){v, axe_stmt_extent(s, v)};
     axe_list_push(each, d);
 }
 

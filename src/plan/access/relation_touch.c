@@ -1,6 +1,7 @@
 /* relation_touch.c - see relation_touch.h. */
 #include "plan/access/relation_touch.h"
 
+#include "ir/stmt.h"
 #include "plan/plan_int.h"
 
 typedef struct gathering {
@@ -15,41 +16,11 @@ typedef struct gathering {
 /* ------------------------------------------------------------------ windows
  */
 
-typedef struct search {
-    const axe_var  *var;
-    const axe_node *extent;
-} search;
-
-static void
-find_reduced(void *user, const axe_node *n)
-{
-    search *f = user;
-
-    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
-        if (n->u.reduce.over[i] == f->var)
-            f->extent = n->u.reduce.extent[i];
-}
-
-const axe_node *
-axe_touch_extent(const axe_stmt *s, const axe_var *v)
-{
-    search f = {v, v->extent};
-
-    if (v->kind != AXE_VAR_INDEX)
-        return v->extent;
-    for (int i = 0; i < s->n_dim; i++)
-        if (s->dim[i].var == v)
-            f.extent = s->dim[i].extent;
-    if (s->value)
-        axe_node_walk(s->value, find_reduced, &f);
-    return f.extent;
-}
-
 /* Add the values of coef * v, which runs inside. */
 static bool
 widen(const gathering *g, axe_touch_window *w, const axe_var *v, int64_t coef)
 {
-    const axe_node *e = axe_touch_extent(g->stmt, v);
+    const axe_node *e = axe_stmt_extent(g->stmt, v);
     int64_t         n, reach;
 
     if (!e || !axe_is_iconst(e, &n) || n < 1 || !axe_mul(coef, n - 1, &reach))
@@ -71,7 +42,7 @@ is_early(const gathering *g, const axe_node *n)
         if (a.var[i]->kind == AXE_VAR_PART ||
             axe_list_has(&g->inner, a.var[i]) ||
             (a.var[i]->kind == AXE_VAR_INDEX &&
-             !axe_touch_extent(g->stmt, a.var[i])))
+             !axe_stmt_extent(g->stmt, a.var[i])))
             return false;
     return true;
 }

@@ -4,8 +4,8 @@
 
 #include "plan/access/relation.h"
 
-/* A subscript as `terms` of variables of the scope, of sizes and of loops
- * around it, and of what runs inside, which adds lo to hi. */
+/* A subscript: a sum of variables of the scope, of sizes and of loops around
+ * it, and of what runs inside, which adds lo to hi. */
 typedef struct axe_touch_window {
     bool       known;
     axe_affine at; /* without what runs inside; its constant is 0 */
@@ -27,7 +27,5 @@ axe_list axe_touches_of(axe_ctx *cx, const axe_stmt *scope,
                         const axe_list *written, axe_list *reads);
 /* const axe_tensor *: what scopes write, added to out. */
 void axe_touch_written(axe_list *out, int n, axe_stmt *const *body);
-/* How far an index of the statement, or a loop, runs; NULL: not known. */
-const axe_node *axe_touch_extent(const axe_stmt *s, const axe_var *v);
 
 #endif

@@ -82,18 +82,24 @@ find_groups(made *m, int n, axe_stmt *const *body)
     }
 }
 
+/* Whatever a text named before: memory that is not of the right size is not
+ * trusted. */
 static axe_stmt *
 name_counters(void *user, axe_stmt *s)
 {
-    made     *m = user;
-    axe_stmt *out = s;
+    made             *m = user;
+    const axe_tensor *counters = NULL;
+    axe_stmt         *out = s;
 
-    for (int i = 0; i < m->first.n; i++) {
-        if (m->first.item[i] != s)
-            continue;
+    if (s->kind != AXE_STMT_SCOPE)
+        return s;
+    for (int i = 0; i < m->first.n; i++)
+        if (m->first.item[i] == s)
+            counters = ((const axe_stmt *)m->declared.item[i])->tensor;
+    if (s->tensor != counters) {
         out = axe_new(m->cx, axe_stmt);
         *out = *s;
-        out->tensor = ((const axe_stmt *)m->declared.item[i])->tensor;
+        out->tensor = counters;
     }
     return out;
 }
@@ -108,9 +114,9 @@ axe_core_counters(axe_ctx *cx, const axe_kernel *k)
 
     *out = *k;
     find_groups(&m, k->n_body, k->body);
-    if (m.first.n == 0)
-        return k;
     axe_body_map(&c, &out->n_body, &out->body);
+    if (out->body == k->body)
+        return k;
     for (int i = 0; i < m.declared.n; i++)
         axe_list_push(&body, m.declared.item[i]);
     for (int i = 0; i < out->n_body; i++)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ir/list.h"
+#include "ir/stmt.h"
 #include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
@@ -51,34 +52,14 @@ typedef struct gathering {
 /* ------------------------------------------------ what an entity makes itself
  */
 
-typedef struct search {
-    const axe_var  *var;
-    const axe_node *extent;
-} search;
-
-static void
-find_reduced(void *user, const axe_node *n)
-{
-    search *f = user;
-
-    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
-        if (n->u.reduce.over[i] == f->var)
-            f->extent = n->u.reduce.extent[i];
-}
-
 /* The largest value of an index in a statement; -1: not known. */
 static int64_t
 last_of(const axe_stmt *s, const axe_var *v)
 {
-    search  f = {v, NULL};
-    int64_t n;
+    const axe_node *e = axe_stmt_extent(s, v);
+    int64_t         n;
 
-    for (int i = 0; i < s->n_dim; i++)
-        if (s->dim[i].var == v)
-            f.extent = s->dim[i].extent;
-    if (!f.extent && s->value)
-        axe_node_walk(s->value, find_reduced, &f);
-    return f.extent && axe_is_iconst(f.extent, &n) ? n - 1 : -1;
+    return e && axe_is_iconst(e, &n) ? n - 1 : -1;
 }
 
 /* T where the subscript is v*T + r with 0 <= r < T, else 0. */
