@@ -15,6 +15,7 @@ from ._errors import ArgumentError, ElementTypeError
 
 Alloc = Callable[[], Any]
 Stream = Callable[[Tuple[Any, ...], Any], int]  # of the arguments and out=
+CPU = 1  # as DLPack numbers kinds of devices
 ON_GPUS = ("torch", "cupy")  # who makes arrays there, and says on which stream
 
 # Element types of axe by their names in NumPy, ml_dtypes and PyTorch.
@@ -210,3 +211,8 @@ def order(shape: Sequence[int], strides: Sequence[int]) -> str:
         else:
             return name
     return "strided"
+
+
+def gpu_number(looks: Any) -> int:
+    """Of the first that is on a GPU, which one; 0."""
+    return next((l[4] for l in looks if l[3] != CPU), 0)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import math
 import operator
 import os
 import re
@@ -11,16 +10,17 @@ from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
                     Sequence, SupportsIndex, Tuple)
 
 from . import _arrays, _axe, _device, _measure
+from ._arrays import CPU
 from ._device import Device
-from ._errors import (ArgumentError, CallError, ElementTypeError, ShapeError,
-                      TextError, UnsupportedError)
+from ._errors import (ArgumentError, CallError, ShapeError, TextError,
+                      UnsupportedError)
 from ._measure import Check, Simulation, Timing, Tuning
+from ._numbers import constant, is_number
 
 if TYPE_CHECKING:
     import inspect
 
 STAGES = ("ir", "plan", "lower", "c")
-CPU = 1
 _MACHINES: Dict[Optional[str], str] = {"cuda": "sm_90a"}  # words for machines
 
 
@@ -231,7 +231,7 @@ class Kernel(_axe.Caller):
         sets, sizes = dict(self._sets), dict(self._sizes)
         for name, value in values.items():
             if name in self.constants:
-                sets[name] = _constant(name, value)
+                sets[name] = constant(name, value)
             elif hasattr(value, "__index__") and not hasattr(value, "__len__"):
                 sizes[name] = operator.index(value)
             else:
@@ -343,10 +343,10 @@ class Kernel(_axe.Caller):
                    ) -> Tuple[Tuple[str, Any], ...]:
         """Those of (parameter, array or number, what look says) that types follow
         from: arrays, and NumPy's numbers where no array says what the type is."""
-        arrays = [(p, x) for p, x, look in given if not _is_number(p, look)]
+        arrays = [(p, x) for p, x, look in given if not is_number(p, look)]
         said = {p.type for p, _ in arrays} | {n for n, _ in self._sets}
         for p, x, look in given:
-            if (_is_number(p, look) and look[0] not in ("int", "float")
+            if (is_number(p, look) and look[0] not in ("int", "float")
                     and p.type in self.constants and p.type not in said):
                 import numpy as np
                 arrays.append((p, np.asarray(x)))
@@ -539,7 +539,7 @@ class Kernel(_axe.Caller):
         result = [i for i, p in enumerate(params) if p.access == "out"]
         if not result:
             result = [i for i, p in enumerate(params) if p.access == "inout"]
-        stream = (_arrays.stream_of(who, _gpu_number(looks), (*args, *outs))
+        stream = (_arrays.stream_of(who, _arrays.gpu_number(looks), (*args, *outs))
                   if device.threads == 0 else None)
         return (loaded, tuple(self._number[p.name] for p in params), numbers,
                 self._sizes, tuple(alloc), _arrays.wrapper(who), tuple(result), stream)
@@ -566,7 +566,7 @@ class Kernel(_axe.Caller):
         return _device.gpu(number)
 
     def _number_type(self, program: Any, p: Param, look: Any) -> Optional[str]:
-        if not _is_number(p, look):
+        if not is_number(p, look):
             return None
         type: str = program.params[self._number[p.name]][2]
         return type
@@ -604,29 +604,3 @@ def _again(text: str, name: str, kernel: str, sets: Tuple[Tuple[str, str], ...],
     """The kernel that was copied or pickled."""
     first = Module(text, name)[kernel]
     return Kernel(first.module, first._row, sets, sizes) if sets or sizes else first
-
-
-def _is_number(p: Param, look: Any) -> bool:
-    if look[6] is not None:
-        return False
-    if p.extent:
-        raise ElementTypeError(
-            f"{p.name} has {len(p.extent)} dimensions; a number is given for it")
-    return True
-
-
-def _gpu_number(looks: Any) -> int:
-    return next((l[4] for l in looks if l[3] != CPU), 0)
-
-
-def _constant(name: str, value: Any) -> str:
-    """A compile-time parameter's value as text; types by their names."""
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, (int, str)):
-        return str(value)
-    if hasattr(value, "__index__") and not hasattr(value, "__len__"):
-        return str(operator.index(value))
-    if isinstance(value, float) and math.isfinite(value):
-        return float.__repr__(value)
-    raise CallError(f"{name} is {value!r}; a number or a text is wanted")
