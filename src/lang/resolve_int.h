@@ -288,8 +288,8 @@ bool axe_data_begin(axe_resolver *r, const axe_range *g, axe_list *out,
 /* --------------------------------------------------- resolve_scope.c */
 
 void axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out);
-void axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out);
-void axe_resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out);
+/* `roles` or `overlap`, which hold scopes. */
+void axe_resolve_group(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* ------------------------------------------------------ resolve_if.c */
 

@@ -248,8 +248,8 @@ axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
 }
 
 /* Each role begins with what was written before all of them. */
-void
-axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out)
+static void
+resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
     axe_stmt *s = axe_new(r->cx, axe_stmt);
     axe_list  body = {.cx = r->cx};
@@ -268,8 +268,8 @@ axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out)
 }
 
 /* Scopes in a row, of which each says that it is one of a group. */
-void
-axe_resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out)
+static void
+resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
     if (x->n_body == 0) {
         axe_resolve_fail(
@@ -292,4 +292,13 @@ axe_resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out)
             r->group = i == 0 ? 1 : 2;
             axe_resolve_one(r, x->body[i], out);
         }
+}
+
+void
+axe_resolve_group(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    if (x->kind == AXE_SYNTAX_ROLES)
+        resolve_roles(r, x, out);
+    else
+        resolve_overlap(r, x, out);
 }

@@ -468,10 +468,8 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_resolve_scope(r, x, out);
         break;
     case AXE_SYNTAX_ROLES:
-        axe_resolve_roles(r, x, out);
-        break;
     case AXE_SYNTAX_OVERLAP:
-        axe_resolve_overlap(r, x, out);
+        axe_resolve_group(r, x, out);
         break;
     case AXE_SYNTAX_TURN:
         resolve_turn(r, x, out);

@@ -260,48 +260,48 @@ load_by(axe_cprinter *p, const axe_lir *l, const char **out)
     return AXE_OK;
 }
 
-axe_status
-axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
+/* Stores to memory. */
+static axe_status
+put_store(axe_cprinter *p, const axe_lir *l)
 {
     axe_status  st = AXE_OK;
     axe_buf    *b = p->out;
-    axe_reg     d = l->dst;
-    const char *s;
+    axe_reg     a = l->src[0];
+    int         lanes = l->op == AXE_LOP_store ? a.lanes : 1;
+    const char *mem = memory(p, &l->mem, lanes, &st), *s = NULL, *value;
 
-    if (l->op == AXE_LOP_trans) {
-        put_transpose(p, l, depth);
-        return AXE_OK;
-    }
-    axe_putf(b, "%*s", 4 * depth, "");
-    if (l->op == AXE_LOP_store) {
-        axe_reg     a = l->src[0];
-        const char *mem = memory(p, &l->mem, a.lanes, &st);
-        axe_putf(b, "%s = %s;\n", mem,
-                 narrow(p, axe_textf(p->cx, "r%d", a.id), a.type, l->mem.type,
-                        a.lanes));
-        return st;
-    }
-    if (l->op == AXE_LOP_storem) {
-        axe_reg     a = l->src[0];
-        const char *mem = memory(p, &l->mem, 1, &st);
-        AXE_TRY(st);
-        AXE_TRY(atom_call(p, l, l->mem.type, a.lanes, &s));
-        axe_putf(b, "%s(&%s, %s, ", s, mem,
-                 narrow(p, axe_textf(p->cx, "r%d", a.id), a.type, l->mem.type,
-                        a.lanes));
-        AXE_TRY(axe_c_index(p, b, l->value));
-        axe_puts(b, ");\n");
-        return AXE_OK;
-    }
+    AXE_TRY(st);
     if (l->op == AXE_LOP_stream) {
-        axe_reg a = l->src[0];
         axe_putf(b, "%s((void *)&%s, r%d, ",
-                 axe_c_call(p, "stream", 6, a.type, a.lanes),
-                 memory(p, &l->mem, 1, &st), a.id);
+                 axe_c_call(p, "stream", 6, a.type, a.lanes), mem, a.id);
         AXE_TRY(axe_c_index(p, b, l->value));
         axe_puts(b, ");\n");
-        return st;
+        return AXE_OK;
     }
+    if (l->op == AXE_LOP_storem)
+        AXE_TRY(atom_call(p, l, l->mem.type, a.lanes, &s));
+    value =
+        narrow(p, axe_textf(p->cx, "r%d", a.id), a.type, l->mem.type, a.lanes);
+    if (l->op == AXE_LOP_store) {
+        axe_putf(b, "%s = %s;\n", mem, value);
+        return AXE_OK;
+    }
+    axe_putf(b, "%s(&%s, %s, ", s, mem, value);
+    AXE_TRY(axe_c_index(p, b, l->value));
+    axe_puts(b, ");\n");
+    return AXE_OK;
+}
+
+/* Operations that write no register. */
+static axe_status
+put_effect(axe_cprinter *p, const axe_lir *l)
+{
+    axe_status st = AXE_OK;
+    axe_buf   *b = p->out;
+
+    if (l->op == AXE_LOP_store || l->op == AXE_LOP_storem ||
+        l->op == AXE_LOP_stream)
+        return put_store(p, l);
     if (l->op == AXE_LOP_fence) {
         axe_putf(b, "%s();\n", axe_c_call(p, "fence", 5, AXE_TYPE_f32, 4));
         return AXE_OK;
@@ -323,11 +323,26 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
                  memory(p, &l->mem, 1, &st));
         return st;
     }
-    if (l->op == AXE_LOP_prefetch) {
-        axe_putf(b, "__builtin_prefetch(&%s%s);\n", memory(p, &l->mem, 1, &st),
-                 l->i ? ", 0, 0" : "");
-        return st;
+    axe_putf(b, "__builtin_prefetch(&%s%s);\n", memory(p, &l->mem, 1, &st),
+             l->i ? ", 0, 0" : "");
+    return st;
+}
+
+axe_status
+axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
+{
+    axe_status  st = AXE_OK;
+    axe_buf    *b = p->out;
+    axe_reg     d = l->dst;
+    const char *s;
+
+    if (l->op == AXE_LOP_trans) {
+        put_transpose(p, l, depth);
+        return AXE_OK;
     }
+    axe_putf(b, "%*s", 4 * depth, "");
+    if (axe_lop_table[l->op].dst == 'M')
+        return put_effect(p, l);
     if (!p->declared[d.id])
         axe_putf(b, "%s ", axe_c_type(p, d.type, d.lanes));
     p->declared[d.id] = true;
