@@ -396,7 +396,7 @@ test_named(void **state)
     axe_ctx           *cx = axe_ctx_new();
     const axe_machine *mc;
     const axe_kernel  *k;
-    const axe_plan    *p;
+    const axe_plan    *p = NULL;
 
     (void)state;
     assert_int_equal(axe_machine_find(cx, "cpu-avx2", &mc), AXE_OK);
