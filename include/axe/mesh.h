@@ -1,0 +1,168 @@
+/* mesh.h - tensors spread over devices, and plans that spread them otherwise.
+ *
+ * A mesh names the axes along which devices stand, "node=2 @ far, gpu=8", and
+ * the links between them.  A spread says which devices hold which elements: an
+ * Axe layout over gpuid and m, with the tensor's true extents where they are
+ * rounded up, and axes over which devices hold addends of the elements.  A plan
+ * brings a tensor from one spread to another in steps, each a collective or a
+ * direct exchange.
+ *
+ * What a device needs, gets and gives is counted from the layouts' digits, not
+ * device by device: the cost depends on how many iters there are.  Only where
+ * two cuts of one dimension have no common digits (halves and thirds) it
+ * depends on the pieces of that dimension.
+ *
+ * docs/devices.md shows all of it; docs/design/devices.md says why. */
+#ifndef AXE_MESH_H
+#define AXE_MESH_H
+
+#include "axe/layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------- meshes */
+
+/* What it takes to send `n` bytes to one device: latency + n / bandwidth. */
+typedef struct axe_link {
+    const char *name;
+    int64_t     latency;   /* [ns] of a message */
+    int64_t     bandwidth; /* [bytes/s] of a device, each way */
+    bool        known;     /* it was said, and is not the table's guess */
+} axe_link;
+
+typedef struct axe_mesh_axis {
+    const char *name;
+    int64_t     size;
+    int64_t     stride; /* of the number of a device, from one to the next */
+    int         link;   /* of axe_mesh.link */
+} axe_mesh_axis;
+
+typedef struct axe_mesh {
+    int                  n_axis, n_link;
+    const axe_mesh_axis *axis; /* as they were written */
+    const axe_link      *link; /* by bandwidth, the slowest first */
+    int64_t              n_device;
+} axe_mesh;
+
+/* mesh = axis { "," axis } { ";" ( order | link ) }
+ * axis = name "=" size [ "@" link ]      link near, if none is named
+ * order = "order" name { "," name }      slow to fast; else as written
+ * link = name ":" number ( "ns" | "us" | "ms" ) ","
+ *        number ( "B/s" | "kB/s" | "MB/s" | "GB/s" | "TB/s" )
+ *
+ * Links near and far are known (src/mesh/links.def).
+ * Errors  ESYNTAX, ENAME with the place; ESHAPE: a size below 1.  ELIMIT: over
+ *         16 axes or 2^40 devices. */
+AXE_CHECK axe_status axe_mesh_read(axe_ctx *cx, const char *text,
+                                   const axe_mesh **out);
+/* Reading it back gives the same mesh. */
+const char *axe_mesh_text(axe_ctx *cx, const axe_mesh *m);
+
+/* ------------------------------------------------------------------ spreads */
+
+typedef struct axe_spread {
+    axe_shape         shape;  /* of the tensor */
+    const axe_layout *layout; /* a dim for each, of at least that extent; gpuid
+                                 is the device, all other axes are its own */
+    int             n_partial;
+    const axe_iter *partial; /* (e : s@gpuid): devices s apart hold addends */
+} axe_spread;
+
+/* spread = dim { "," dim } [ "at" name "=" int { "," name "=" int } ]
+ *          [ "+" "partial" "(" name { "," name } ")" ]
+ *        | layout [ "of" "(" int { "," int } ")" ]
+ *          [ "+" "partial" "[" int ":" int { "," int ":" int } "]" ]
+ * dim = extent [ "@" ( name | "(" name { "," name } ")" ) ]     major first
+ *
+ * "10@x, 24" cuts 10 rows over axis x in blocks of equal extent, the last ones
+ * shorter or empty; axes that are not named hold copies, or nothing but where
+ * "at" says.  In a layout, the axes of the mesh may stand for gpuid.
+ * Errors  ESYNTAX, ENAME, ESHAPE with the place; those of axe_layout_read. */
+AXE_CHECK axe_status axe_spread_read(axe_ctx *cx, const axe_mesh *m,
+                                     const char *text, axe_spread *out);
+/* The layout, with what stands behind it; reading it gives the same spread. */
+const char *axe_spread_text(axe_ctx *cx, const axe_spread *s);
+
+/* -------------------------------------------------------------------- plans */
+
+typedef enum axe_collective {
+#define COLLECTIVE(name, word, text) AXE_COLLECTIVE_##name,
+#include "axe/collective.def"
+    AXE_N_COLLECTIVE
+} axe_collective;
+
+/* "all-gather".  Never NULL. */
+const char *axe_collective_text(axe_collective c);
+
+typedef struct axe_reshard_options {
+    int  bits; /* of an element; 0: 8 */
+    bool free; /* messages cost nothing but their elements */
+    int64_t
+        memory; /* [elements] that a device may hold between steps; 0: any */
+} axe_reshard_options;
+
+/* Counts are exact; of an all-reduce or a broadcast they are those of its best
+ * algorithm for long messages. */
+typedef struct axe_reshard_step {
+    axe_collective kind;
+    const char    *axes;   /* "x, y": along which devices change */
+    const char    *before; /* "24@x, 24" */
+    const char    *after;
+    int64_t        max_recv; /* [elements] got by the device that gets most */
+    int64_t        max_send; /* likewise given; of addends sums count once */
+    int64_t        total;    /* got by all */
+    int64_t        messages; /* to the device that gets most messages */
+    const int64_t *crossing; /* [n_link] of max_recv, what comes over link 0,
+                                over links 0 and 1, ... */
+    double  time;            /* [us] */
+    int64_t memory;          /* elements a device holds behind it */
+} axe_reshard_step;
+
+typedef struct axe_reshard_plan {
+    const axe_mesh         *mesh;
+    axe_spread              src, dst;
+    int                     bits;
+    int                     n_step;
+    const axe_reshard_step *step;
+    int64_t                 max_recv, max_send, total; /* of all steps */
+    int64_t bound_recv;  /* [elements] no plan can get the worst device less */
+    int64_t bound_total; /* nor all devices */
+    double  time;        /* [us] */
+    double  direct_time; /* of one exchange, which has the least bytes */
+    const char *why;     /* the plan has more bytes than the bound; else NULL */
+    int         n_state; /* looked at */
+    const struct axe_reshard_code *code;
+} axe_reshard_plan;
+
+/* The quickest plan from src to dst, both of one tensor; of equally quick ones
+ * that of fewest steps.  opt may be NULL.
+ * Errors  ESHAPE: the sizes differ; a device holds an element twice; devices
+ *         of a layout are none of the mesh.  EUNSUPPORTED: devices of a layout
+ *         are no digits of the mesh's, run backwards, or are shifted; addends
+ *         are asked for.  ELIMIT, EOVERFLOW. */
+AXE_CHECK axe_status axe_reshard(axe_ctx *cx, const axe_mesh *m,
+                                 const axe_spread *src, const axe_spread *dst,
+                                 const axe_reshard_options *opt,
+                                 const axe_reshard_plan   **out);
+
+/* Elements that device p gives device q in a step, and how many device q has
+ * before (behind) it: -1 where an algorithm of many rounds (all-reduce,
+ * broadcast) decides.  O(iters). */
+int64_t axe_reshard_sends(const axe_reshard_plan *p, int step, int64_t from,
+                          int64_t to);
+/* The device that gives `to` the element at `index` (row-major) in a step, `to`
+ * itself if it has it; -1: it does not get it.  O(iters). */
+int64_t axe_reshard_source(const axe_reshard_plan *p, int step, int64_t index,
+                           int64_t addend, int64_t to);
+
+/* What it is and costs, a line a step. */
+const char *axe_reshard_text(axe_ctx *cx, const axe_reshard_plan *p);
+/* The same as one JSON object. */
+const char *axe_reshard_json(axe_ctx *cx, const axe_reshard_plan *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

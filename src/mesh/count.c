@@ -1,0 +1,201 @@
+/* count.c - how many elements devices hold, and give one another.
+ *
+ * A dimension's blocks are its index in a mixed radix, so what is below the
+ * true extent is counted digit by digit, as one compares numbers. */
+#include "mesh/problem.h"
+
+int64_t
+mesh_mul(mesh_problem *p, int64_t a, int64_t b)
+{
+    int64_t v;
+
+    if (axe_mul(a, b, &v))
+        return v;
+    p->lossy = true;
+    return INT64_MAX;
+}
+
+int64_t
+mesh_sum(mesh_problem *p, int64_t a, int64_t b)
+{
+    int64_t v;
+
+    if (axe_add(a, b, &v))
+        return v;
+    p->lossy = true;
+    return INT64_MAX;
+}
+
+int
+mesh_atom_at(const mesh_problem *p, const mesh_state *s, int place)
+{
+    for (int a = 0; a < p->n_atom; a++)
+        if (s->is[a] == MESH_BOUND && s->at[a] == place)
+            return a;
+    return -1;
+}
+
+void
+mesh_coordinates(const mesh_problem *p, int64_t device, int64_t *at)
+{
+    for (int a = 0; a < p->n_atom; a++)
+        at[a] = device / p->atom[a].stride % p->atom[a].extent;
+}
+
+/* ---------------------------------------------------------------- elements */
+
+void
+mesh_want_any(const mesh_problem *p, mesh_want *w)
+{
+    for (int i = 0; i < p->n_place; i++)
+        w->at[i] = -1;
+    w->none = false;
+}
+
+static void
+want(mesh_want *w, int place, int64_t at)
+{
+    w->none = w->none || (w->at[place] >= 0 && w->at[place] != at);
+    w->at[place] = at;
+}
+
+void
+mesh_want_of(const mesh_problem *p, const mesh_state *s, const int64_t *at,
+             int link, mesh_want *w)
+{
+    for (int a = 0; a < p->n_atom; a++)
+        if (p->atom[a].link > link)
+            continue;
+        else if (s->is[a] == MESH_BOUND)
+            want(w, (int)s->at[a], at[a]);
+        else if (s->is[a] == MESH_FIXED)
+            w->none = w->none || at[a] != s->at[a];
+}
+
+/* Of the indices below n, those that all places of b want.  Goes from one run
+ * of them to the next. */
+int64_t
+mesh_count_block(const mesh_problem *p, const mesh_block *b, int64_t n,
+                 const mesh_want *w)
+{
+    int64_t u = 0, count = 0;
+
+    if (b->plain)
+        return b->n_place == 0 || w->at[b->place[0]] < 0
+                   ? n
+                   : w->at[b->place[0]] < n;
+    while (u < n) {
+        int64_t end = n;
+        bool    in = true;
+
+        for (int i = 0; i < b->n_place && in; i++) {
+            const mesh_place *l = &p->place[b->place[i]];
+            int64_t           v = w->at[b->place[i]];
+            int64_t           now = u / l->weight % l->extent;
+            int64_t           round = l->weight * l->extent;
+
+            if (v < 0)
+                continue;
+            in = now == v;
+            if (in && (u / l->weight + 1) * l->weight < end)
+                end = (u / l->weight + 1) * l->weight;
+            if (!in)
+                end = u / round * round + v * l->weight + (now > v ? round : 0);
+        }
+        count += in ? end - u : 0;
+        u = end;
+    }
+    return count;
+}
+
+/* Is u an index that all places of b want? */
+static bool
+has(const mesh_problem *p, const mesh_block *b, int64_t u, const mesh_want *w)
+{
+    for (int i = 0; i < b->n_place; i++) {
+        const mesh_place *l = &p->place[b->place[i]];
+        int64_t           v = w->at[b->place[i]];
+
+        if (v >= 0 && u / l->weight % l->extent != v)
+            return false;
+    }
+    return true;
+}
+
+static int64_t
+count_dim(mesh_problem *p, const mesh_dim *d, const mesh_want *w)
+{
+    int64_t below = 0, rest = d->n;
+    bool    equal = true;
+
+    for (int i = d->block; i < d->block + d->n_block; i++) {
+        const mesh_block *b = &p->block[i];
+        int64_t           digit = equal ? rest / b->step : 0;
+
+        if (below > 0)
+            below = mesh_mul(p, below, mesh_count_block(p, b, b->extent, w));
+        if (equal) {
+            below = mesh_sum(p, below, mesh_count_block(p, b, digit, w));
+            rest -= digit * b->step;
+            equal = has(p, b, digit, w);
+        }
+    }
+    return below;
+}
+
+int64_t
+mesh_count(mesh_problem *p, const mesh_state *held, const mesh_want *w)
+{
+    int64_t n = w->none ? 0 : 1;
+
+    for (int d = 0; d < p->n_dim && n > 0; d++)
+        if (!p->dim[d].addend ||
+            mesh_atom_at(p, held, p->block[p->dim[d].block].place[0]) >= 0)
+            n = mesh_mul(p, n, count_dim(p, &p->dim[d], w));
+    return n;
+}
+
+/* ---------------------------------------------------------------- partners */
+
+void
+mesh_partners(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
+              int *partner)
+{
+    for (int f = 0; f < p->n_atom; f++) {
+        int at = f;
+
+        partner[f] = f;
+        if (a->is[f] != MESH_FREE)
+            continue;
+        while (at >= 0 && b->is[at] == MESH_BOUND) {
+            int next = mesh_atom_at(p, a, (int)b->at[at]);
+
+            if (next < 0)
+                break;
+            at = p->atom[next].extent == p->atom[f].extent ? next : -1;
+        }
+        partner[f] = at >= 0 ? at : f;
+    }
+}
+
+int64_t
+mesh_sends(mesh_problem *p, const mesh_state *a, const mesh_state *b,
+           const int64_t *from, const int64_t *to)
+{
+    int       partner[MESH_ATOMS];
+    bool      same = true;
+    mesh_want w;
+
+    mesh_partners(p, a, b, partner);
+    for (int i = 0; i < p->n_atom; i++) {
+        same = same && from[i] == to[i];
+        if (a->is[i] == MESH_FREE && from[i] != to[partner[i]])
+            return 0;
+    }
+    if (same)
+        return 0;
+    mesh_want_any(p, &w);
+    mesh_want_of(p, a, from, p->mesh->n_link, &w);
+    mesh_want_of(p, b, to, p->mesh->n_link, &w);
+    return mesh_count(p, a, &w);
+}

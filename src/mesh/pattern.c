@@ -1,0 +1,332 @@
+/* pattern.c - what a change of states takes, of all devices at once.
+ *
+ * What a device needs depends on its coordinates only by which of them are
+ * equal and on which side of a few cuts they are.  So devices fall into a few
+ * patterns, which are walked through with how many devices each has. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "mesh/problem.h"
+
+enum { MOST_CELLS = 1 << 13 };
+#define MOST_PATTERNS ((int64_t)1 << 21)
+
+/* Atoms whose coordinates matter, with the values among which they differ:
+ * cells [cut, next cut), common to the atoms of a group, which are those that
+ * one place may compare. */
+typedef struct patterns {
+    mesh_problem     *p;
+    const mesh_state *a, *b;
+    int               n, atom[MESH_ATOMS], group[MESH_ATOMS];
+    int64_t           at[MESH_ATOMS]; /* of all atoms, 0 where it is the same */
+    int               n_cut[MESH_ATOMS];
+    int64_t          *cut[MESH_ATOMS]; /* of a group, by its first atom */
+    int64_t           left, copies;
+    void (*see)(struct patterns *t, int64_t n_device);
+    int       partner[MESH_ATOMS];
+    mesh_need need;
+    int64_t   common;
+} patterns;
+
+static bool
+add_cut(patterns *t, int g, int64_t v)
+{
+    int64_t *cut = t->cut[g];
+    int      i = t->n_cut[g];
+
+    while (i > 0 && cut[i - 1] > v)
+        i--;
+    if (v < 0 || (i > 0 && cut[i - 1] == v))
+        return true;
+    if (t->n_cut[g] == MOST_CELLS)
+        return false;
+    memmove(cut + i + 1, cut + i, (size_t)(t->n_cut[g] - i) * sizeof *cut);
+    cut[i] = v;
+    t->n_cut[g]++;
+    return true;
+}
+
+/* Where the count of a dimension changes with a coordinate of a plain block:
+ * at the true extent's own digit. */
+static bool
+cut_at_extent(patterns *t, int g, const mesh_block *b)
+{
+    const mesh_dim *d = &t->p->dim[b->dim];
+    int64_t         v, above = d->n;
+
+    for (int i = d->block; &t->p->block[i] != b; i++) {
+        if (above / t->p->block[i].step >= t->p->block[i].extent)
+            return true;
+        above %= t->p->block[i].step;
+    }
+    v = above / b->step;
+    return add_cut(t, g, v) && add_cut(t, g, v + 1);
+}
+
+static bool
+cut_state(patterns *t, int g, const mesh_state *s, int atom)
+{
+    const mesh_block *b;
+    bool              good = true;
+
+    if (s->is[atom] == MESH_FIXED)
+        return add_cut(t, g, s->at[atom]) && add_cut(t, g, s->at[atom] + 1);
+    if (s->is[atom] != MESH_BOUND)
+        return true;
+    b = &t->p->block[t->p->place[s->at[atom]].block];
+    if (b->plain)
+        return cut_at_extent(t, g, b);
+    for (int64_t v = 0; v < t->p->atom[atom].extent && good; v++)
+        good = add_cut(t, g, v);
+    return good;
+}
+
+static int
+group_of(int *group, int i)
+{
+    while (group[i] != i)
+        i = group[i];
+    return i;
+}
+
+/* The atoms, their groups and cells. */
+static axe_status
+begin(patterns *t, mesh_problem *p, const mesh_state *a, const mesh_state *b)
+{
+    bool good = true;
+
+    *t = (patterns){.p = p, .a = a, .b = b, .left = MOST_PATTERNS, .copies = 1};
+    mesh_partners(p, a, b, t->partner);
+    for (int i = 0; i < p->n_atom; i++)
+        if (a->is[i] == MESH_FREE && b->is[i] == MESH_FREE)
+            t->copies *= p->atom[i].extent;
+        else
+            t->atom[t->n++] = i;
+    for (int i = 0; i < t->n; i++) {
+        t->group[i] = i;
+        for (int k = 0; k < i; k++) {
+            int x = t->atom[i], y = t->atom[k];
+            int gx = group_of(t->group, i), gy = group_of(t->group, k);
+
+            if ((a->is[x] == MESH_BOUND && b->is[y] == MESH_BOUND &&
+                 a->at[x] == b->at[y]) ||
+                (a->is[y] == MESH_BOUND && b->is[x] == MESH_BOUND &&
+                 a->at[y] == b->at[x]))
+                t->group[gx > gy ? gx : gy] = gx > gy ? gy : gx;
+        }
+    }
+    for (int i = 0; i < t->n && good; i++) {
+        int g = t->group[i] = group_of(t->group, i);
+
+        if (g == i)
+            t->cut[g] = axe_new_array(p->cx, int64_t, MOST_CELLS + 1);
+        good = add_cut(t, g, 0) && add_cut(t, g, p->atom[t->atom[i]].extent) &&
+               cut_state(t, g, a, t->atom[i]) && cut_state(t, g, b, t->atom[i]);
+    }
+    return good ? AXE_OK
+                : axe_fail(p->cx, AXE_NOWHERE, AXE_ELIMIT,
+                           "reshard: two cuts of one dimension have no common "
+                           "digits, and over %d pieces",
+                           MOST_CELLS);
+}
+
+/* Coordinates of atoms k.. are chosen, in all ways that differ: in each cell
+ * those of the group's earlier atoms, and the first other one for all. */
+static axe_status
+walk(patterns *t, int k, int64_t n_device)
+{
+    int            g = t->group[k];
+    int64_t        e;
+    const int64_t *cut = t->cut[g];
+
+    if (k == t->n) {
+        if (t->left-- == 0)
+            return axe_fail(t->p->cx, AXE_NOWHERE, AXE_ELIMIT,
+                            "reshard: devices differ in over %" PRId64 " ways",
+                            MOST_PATTERNS);
+        t->see(t, n_device);
+        return AXE_OK;
+    }
+    e = t->p->atom[t->atom[k]].extent;
+    for (int c = 0; c < t->n_cut[g] && cut[c] < e; c++) {
+        int64_t end = c + 1 < t->n_cut[g] && cut[c + 1] < e ? cut[c + 1] : e;
+        int64_t used = 0;
+
+        for (int64_t v = cut[c]; v < end; v++) {
+            bool taken = false;
+
+            for (int i = 0; i < k; i++)
+                taken = taken || (t->group[i] == g && t->at[t->atom[i]] == v);
+            t->at[t->atom[k]] = v;
+            AXE_TRY(walk(t, k + 1,
+                         taken
+                             ? n_device
+                             : mesh_mul(t->p, n_device, end - cut[c] - used)));
+            if (!taken)
+                break;
+            used++;
+        }
+    }
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- needs */
+
+static int64_t
+largest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What device t->at holds in b, and of that in a, too, over links up to `link`
+ * alike. */
+static int64_t
+held(patterns *t, bool too, int link)
+{
+    mesh_problem *p = t->p;
+    mesh_want     w;
+
+    mesh_want_any(p, &w);
+    mesh_want_of(p, t->b, t->at, p->mesh->n_link, &w);
+    if (too)
+        mesh_want_of(p, t->a, t->at, link, &w);
+    for (int i = 0; too && i < p->n_atom; i++)
+        w.none =
+            w.none || (t->a->is[i] == MESH_FREE && p->atom[i].link <= link &&
+                       t->at[i] != t->at[t->partner[i]]);
+    return mesh_count(p, t->a, &w);
+}
+
+/* What device t->at gives others: pairs of an element and a device that has it
+ * in b and asks here. */
+static int64_t
+given(patterns *t)
+{
+    mesh_problem *p = t->p;
+    mesh_want     w;
+    bool          asks[MESH_ATOMS] = {false};
+    int64_t       n = 1;
+
+    mesh_want_any(p, &w);
+    mesh_want_of(p, t->a, t->at, p->mesh->n_link, &w);
+    for (int i = 0; i < p->n_atom; i++) {
+        int c = t->partner[i];
+
+        if (t->a->is[i] != MESH_FREE)
+            continue;
+        asks[c] = true;
+        if (t->b->is[c] == MESH_FIXED)
+            w.none = w.none || t->b->at[c] != t->at[i];
+        else if (t->b->is[c] == MESH_BOUND && w.at[t->b->at[c]] < 0)
+            w.at[t->b->at[c]] = t->at[i];
+        else if (t->b->is[c] == MESH_BOUND)
+            w.none = w.none || w.at[t->b->at[c]] != t->at[i];
+    }
+    for (int i = 0; i < p->n_atom; i++)
+        if (t->b->is[i] == MESH_FREE && !asks[i])
+            n = mesh_mul(p, n, p->atom[i].extent);
+    n = mesh_mul(p, n, mesh_count(p, t->a, &w));
+    return n;
+}
+
+static void
+see_need(patterns *t, int64_t n_device)
+{
+    mesh_need *n = &t->need;
+    int        last = t->p->mesh->n_link;
+    int64_t    all = held(t, false, 0), here = held(t, true, last);
+
+    n->hold = largest(n->hold, all);
+    n->recv = largest(n->recv, all - here);
+    n->send = largest(n->send, given(t) - here);
+    n->total = mesh_sum(
+        t->p, n->total,
+        mesh_mul(t->p, mesh_mul(t->p, all - here, n_device), t->copies));
+    for (int k = 0; k < last; k++)
+        n->crossing[k] = largest(
+            n->crossing[k], all - (k + 1 < last ? held(t, true, k) : here));
+}
+
+static void
+see_common(patterns *t, int64_t n_device)
+{
+    t->common = mesh_sum(
+        t->p, t->common,
+        mesh_mul(t->p,
+                 mesh_mul(t->p, held(t, true, t->p->mesh->n_link), n_device),
+                 t->copies));
+}
+
+/* How many devices a device may get something from, over links up to `link`:
+ * those that it agrees with there do not count. */
+static int64_t
+sources(mesh_problem *p, const mesh_state *a, const mesh_state *b, int link,
+        const int *partner)
+{
+    int64_t all = 1, near = 1;
+    bool    away = false; /* it may agree with none */
+
+    for (int i = 0; i < p->n_atom; i++)
+        away = away || (p->atom[i].link <= link &&
+                        (a->is[i] == MESH_FIXED ||
+                         (a->is[i] == MESH_FREE && partner[i] != i)));
+
+    for (int i = 0; i < p->n_block; i++) {
+        const mesh_block *l = &p->block[i];
+        int64_t           far = 1, inner = 1;
+
+        for (int k = 0; k < l->n_place; k++) {
+            int s = mesh_atom_at(p, a, l->place[k]);
+
+            if (s < 0 || (mesh_atom_at(p, b, l->place[k]) >= 0 && l->plain) ||
+                mesh_atom_at(p, b, l->place[k]) == s)
+                continue;
+            if (p->atom[s].link <= link)
+                far = mesh_mul(p, far, p->atom[s].extent);
+            else
+                inner = mesh_mul(p, inner, p->atom[s].extent);
+        }
+        if (l->extent < far)
+            far = l->extent;
+        all = mesh_mul(p, all, far);
+        all = mesh_mul(p, all, inner < l->extent ? inner : l->extent);
+        near = mesh_mul(p, near, inner < l->extent ? inner : l->extent);
+    }
+    return away || all == near ? all : all - near;
+}
+
+axe_status
+mesh_need_of(mesh_problem *p, const mesh_state *a, const mesh_state *b,
+             mesh_need *out)
+{
+    axe_mark m = axe_ctx_mark(p->cx);
+    patterns t;
+    int      n_link = p->mesh->n_link;
+
+    AXE_TRY(begin(&t, p, a, b));
+    t.see = see_need;
+    AXE_TRY(walk(&t, 0, 1));
+    axe_ctx_release(p->cx, m);
+    *out = t.need;
+    for (int k = 0; k < n_link; k++) {
+        out->sources[k] =
+            out->crossing[k] > 0 ? sources(p, a, b, k, t.partner) : 0;
+    }
+    out->messages = n_link > 0 ? out->sources[n_link - 1] : 0;
+    return AXE_OK;
+}
+
+axe_status
+mesh_common(mesh_problem *p, const mesh_state *a, const mesh_state *b,
+            int64_t *out)
+{
+    axe_mark m = axe_ctx_mark(p->cx);
+    patterns t;
+
+    AXE_TRY(begin(&t, p, a, b));
+    t.see = see_common;
+    AXE_TRY(walk(&t, 0, 1));
+    axe_ctx_release(p->cx, m);
+    *out = t.common;
+    return AXE_OK;
+}
