@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "convert/ops.h"
+#include "mesh/ops.h"
 #include "print/cuda/ask.h"
 
 enum {
@@ -21,7 +21,7 @@ axe_machine_ops(void)
 #define OP(name, handler, keys, what) {#name, handler, keys, what, "nvidia"},
 #include "run/facts.def"
     };
-    static const axe_eval_ops all = {AXE_LEN(rows), rows, &axe_convert_table};
+    static const axe_eval_ops all = {AXE_LEN(rows), rows, &axe_mesh_table};
 
     return &all;
 }
