@@ -1,0 +1,137 @@
+/* verb_reshard.c - `axe reshard`: a tensor from one spread over devices to
+ * another. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "axe.h"
+#include "axe/mesh.h"
+
+static const char help[] =
+    "usage: axe reshard [OPTION]... --mesh MESH SRC DST\n"
+    "\n"
+    "The quickest plan that brings a tensor from where SRC has it on the "
+    "devices\n"
+    "of a mesh to where DST has it: collectives, or an exchange in which each\n"
+    "device gets what it lacks from one that has it; with the least that any "
+    "plan\n"
+    "must move.\n"
+    "\n"
+    "  axe reshard --mesh 'x=4, y=2' '24@x, 24@y' '24@y, 24@x'\n"
+    "  axe reshard --mesh 'node=2@far, gpu=8' '4096@(node, gpu)' 4096\n"
+    "  axe reshard --mesh 'x=4' '4096, 64 + partial(x)' '4096@x, 64'\n"
+    "\n"
+    "SRC and DST name the axes over which dimensions are cut, 'at x=0' where\n"
+    "one device alone has it, 'partial' where devices hold addends; or they "
+    "are\n"
+    "layouts over gpuid and m.\n"
+    "\n"
+    "  -M, --mesh MESH    axes, their sizes and links: 'x=2, y=4 @ far; order "
+    "y, x;\n"
+    "                     far: 2us, 25GB/s'\n"
+    "  -b, --bits N       bits of an element (default 32)\n"
+    "      --memory N     elements that a device may hold between steps\n"
+    "      --no-latency   messages cost nothing but their bytes\n"
+    "      --json         the plan as JSON\n"
+    "  -h, --help         this text\n";
+
+typedef struct options {
+    axe_reshard_options plan;
+    const char         *mesh;
+    bool                json;
+} options;
+
+static axe_status
+show(axe_ctx *cx, char **text, const options *opt)
+{
+    const axe_mesh         *m;
+    axe_spread              src, dst;
+    const axe_reshard_plan *r;
+
+    AXE_TRY(axe_mesh_read(cx, opt->mesh, &m));
+    AXE_TRY(axe_spread_read(cx, m, text[0], &src));
+    AXE_TRY(axe_spread_read(cx, m, text[1], &dst));
+    AXE_TRY(axe_reshard(cx, m, &src, &dst, &opt->plan, &r));
+    if (opt->json)
+        puts(axe_reshard_json(cx, r));
+    else
+        fputs(axe_reshard_text(cx, r), stdout);
+    return AXE_OK;
+}
+
+static int
+run(char **text, const options *opt)
+{
+    axe_ctx *cx = axe_ctx_new();
+    int      code = AXE_EXIT_OK;
+
+    if (!cx)
+        return axe_tool_finish(AXE_EXIT_FAIL);
+    if (show(cx, text, opt) != AXE_OK)
+        code = axe_tool_report(cx);
+    axe_ctx_free(cx);
+    return axe_tool_finish(code);
+}
+
+/* All of the text is a number from 1 to `most`; 0: it is not. */
+static long long
+read_number(const char *text, long long most)
+{
+    char     *end;
+    long long n = strtoll(text, &end, 10);
+
+    return *text && !*end && n > 0 && n <= most ? n : 0;
+}
+
+int
+axe_verb_reshard(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"mesh", required_argument, NULL, 'M'},
+        {"bits", required_argument, NULL, 'b'},
+        {"memory", required_argument, NULL, 'm'},
+        {"no-latency", no_argument, NULL, 'n'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    options opt = {.plan = {.bits = 32}};
+    int     c;
+
+    while ((c = getopt_long(argc, argv, "M:b:h", long_options, NULL)) != -1)
+        switch (c) {
+        case 'M':
+            opt.mesh = optarg;
+            break;
+        case 'b':
+            opt.plan.bits = (int)read_number(optarg, 1 << 20);
+            if (opt.plan.bits == 0)
+                return axe_tool_usage(
+                    "reshard", "--bits '%s' is no number of bits", optarg);
+            break;
+        case 'm':
+            opt.plan.memory = read_number(optarg, (long long)1 << 60);
+            if (opt.plan.memory == 0)
+                return axe_tool_usage("reshard",
+                                      "--memory '%s' is no number of elements",
+                                      optarg);
+            break;
+        case 'n':
+            opt.plan.free = true;
+            break;
+        case 'j':
+            opt.json = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return axe_tool_finish(AXE_EXIT_OK);
+        default:
+            return axe_tool_wrong(argv, long_options);
+        }
+    if (argc - optind != 2)
+        return axe_tool_usage("reshard", "it takes two spreads, SRC and DST");
+    if (!opt.mesh)
+        return axe_tool_usage("reshard", "which devices? --mesh says it");
+    return run(argv + optind, &opt);
+}
