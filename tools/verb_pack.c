@@ -14,9 +14,9 @@ static const char verb[] = "pack";
 static const char help[] =
     "usage: axe pack [OPTION]... FILE [KERNEL] PARAMETER=FILE.npy -o OUT.axt\n"
     "\n"
-    "Lays a matrix out as the kernel reads it best on its machine, once, so\n"
-    "that no launch has to: weights.  `axe run` takes the file as the\n"
-    "parameter's array.\n"
+    "Lays a matrix, or one for each value of dimensions around it, out as the\n"
+    "kernel reads it best on its machine, once, so that no launch has to:\n"
+    "weights.  `axe run` takes the file as the parameter's array.\n"
     "\n"
     "  axe pack kernels/linear.axe W=w.npy -o w.axt\n"
     "  axe run kernels/linear.axe X=x.npy W=w.axt Y=y.npy\n"
@@ -82,7 +82,7 @@ write_packed(axe_ctx *cx, const options *o, const axe_program *p,
                         packed.bytes);
     st = axe_matrix_pack(cx, p, a, to);
     if (st == AXE_OK)
-        st = axe_axt_write(cx, o->output, a->shape, &packed, to);
+        st = axe_axt_write(cx, o->output, a->rank, a->shape, &packed, to);
     free(to);
     return st;
 }
@@ -97,23 +97,25 @@ pack(axe_ctx *cx, const options *o, axe_npy *npy)
 
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
     AXE_TRY(axe_npy_read(cx, o->given.value[0], npy));
-    if (npy->rank != 2)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "%s has %d dimensions; a matrix has 2",
-                        o->given.value[0], npy->rank);
     spec.n_order = 1;
     spec.order_name = &name;
     spec.order = &order;
     AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p));
-    for (int i = 0; i < axe_program_n_param(p); i++)
-        if (strcmp(axe_program_param(p, i).name, name) == 0 &&
-            strcmp(axe_program_param(p, i).type, "bf16") == 0 &&
+    for (int i = 0; i < axe_program_n_param(p); i++) {
+        if (strcmp(axe_program_param(p, i).name, name) != 0)
+            continue;
+        if (npy->rank != axe_program_param(p, i).rank)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "%s has %d dimensions, %s %d", o->given.value[0],
+                            npy->rank, name, axe_program_param(p, i).rank);
+        if (strcmp(axe_program_param(p, i).type, "bf16") == 0 &&
             npy->type == AXE_TYPE_u16)
             npy->type = AXE_TYPE_bf16;
+    }
     return write_packed(cx, o, p,
                         &(axe_array){.name = name,
                                      .type = axe_type_table[npy->type].name,
-                                     .rank = 2,
+                                     .rank = npy->rank,
                                      .shape = npy->shape,
                                      .stride = npy->stride,
                                      .data = npy->data});

@@ -44,6 +44,9 @@
 extern "C" {
 #endif
 
+/* Dimensions of a tensor at most. */
+enum { AXE_RANK_MAX = 16 };
+
 typedef struct axe_builder     axe_builder;
 typedef struct axe_kernel      axe_kernel;
 typedef struct axe_ir_expr     axe_ir_expr;

@@ -156,14 +156,15 @@ void                 axe_call_free(axe_call *c);
  * machine reads it: compile with order "packed" for it, pack it once, and give
  * the launch the packed memory with these strides and this type, which tells
  * the layout, too: "bf16 packed as ((256, 16), (32, 2)) : ((1024, 2), (32,
- * 1))". Programs that agree in it can share the matrix. */
+ * 1))". Programs that agree in it can share the matrix.  An array of more
+ * dimensions is a matrix of the last two for each value of the others. */
 typedef struct axe_packed {
     size_t      bytes;
-    int64_t     stride[2];
+    int64_t     stride[AXE_RANK_MAX];
     const char *type;
 } axe_packed;
 
-/* What parameter `name` needs for a matrix of this shape, [2].
+/* What parameter `name` needs for a matrix of this shape, [rank].
  * p       compiled as far as AXE_STAGE_PLAN
  * Errors  ENAME: not a packed parameter.  EOVERFLOW */
 AXE_CHECK axe_status axe_packed_of(axe_ctx *cx, const axe_program *p,

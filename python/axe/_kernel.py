@@ -125,14 +125,15 @@ def _comment(text: str, kernel: str) -> str:
 
 
 class Packed:
-    """A matrix that ``Kernel.pack`` has laid out as a kernel reads it best."""
+    """A matrix, or one for each value of dimensions around it, that ``Kernel.pack``
+    has laid out as a kernel reads it best."""
 
-    def __init__(self, type: str, shape: Tuple[int, int],
-                 strides: Tuple[int, int], memory: Any):
+    def __init__(self, type: str, shape: Tuple[int, ...],
+                 strides: Tuple[int, ...], memory: Any):
         self._packed = (_packed_types.setdefault(type, type), shape, strides, memory)
 
     @property
-    def shape(self) -> Tuple[int, int]:
+    def shape(self) -> Tuple[int, ...]:
         return self._packed[1]
 
     def __repr__(self) -> str:
@@ -282,7 +283,8 @@ class Kernel(_axe.Caller):
 
     def pack(self, name: str, matrix: Any) -> Packed:
         """The matrix laid out once as the kernel reads parameter ``name`` best
-        on this CPU; calls take it in place of the matrix.
+        on this CPU; calls take it in place of the matrix.  Of more dimensions the
+        last two are a matrix, for each value of the others.
 
         >>> import axe, numpy as np
         >>> x, w = np.ones((2, 64), "f4"), np.ones((48, 64), "f4")
@@ -294,11 +296,11 @@ class Kernel(_axe.Caller):
         program = _axe.compile(self.module.name, self.module.text, self.name,
                                None, self._sets, ((name, "packed"),), (),
                                self._sizes, 0, True, STAGES.index("plan"))
-        dims = _arrays.look(matrix)[1]
-        if len(dims) != 2:
-            raise ShapeError(f"{name}: a matrix has 2 dimensions, not {len(dims)}")
-        rows, columns = dims
-        type, shape, strides, n_bytes = program.packed(name, rows, columns)
+        shape = _arrays.look(matrix)[1]
+        rank = next((r for n, _, _, r in program.params if n == name), len(shape))
+        if len(shape) != rank:
+            raise ShapeError(f"{name} has {rank} dimensions, not {len(shape)}")
+        type, strides, n_bytes = program.packed(name, shape)
         memory = np.empty(n_bytes + 64, "u1")
         memory = memory[-memory.ctypes.data % 64:][:n_bytes]
         program.pack(((name, matrix),), memory)

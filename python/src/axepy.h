@@ -33,6 +33,8 @@ PyObject *axepy_misread(void);
 double axepy_now(void);
 /* What was made of parts, or NULL if one of them could not be. */
 PyObject *axepy_whole(PyObject *out);
+/* Numbers as a tuple; NULL: raised. */
+PyObject *axepy_tuple(int n, const int64_t *v);
 /* Warnings that a call has recorded, as Python's; -1: one became an error. */
 int axepy_warn(axe_ctx *cx);
 /* _axe.set_errors({"ESHAPE": class, ...}) */

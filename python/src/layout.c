@@ -89,8 +89,8 @@ layout_named(void *user, const char *name)
 
 /* ----------------------------------------------------------------- values */
 
-static PyObject *
-tuple_of(int n, const int64_t *v)
+PyObject *
+axepy_tuple(int n, const int64_t *v)
 {
     PyObject *out = PyTuple_New(n);
 
@@ -124,7 +124,7 @@ axepy_layout_value(axe_ctx *cx, const axe_layout *l)
     axe_shape s = axe_layout_shape(cx, l);
 
     return Py_BuildValue("(ssNL)", "layout", axe_layout_text(cx, l),
-                         tuple_of(s.n, s.extent), (long long)l->size);
+                         axepy_tuple(s.n, s.extent), (long long)l->size);
 }
 
 static PyObject *
@@ -139,7 +139,7 @@ value_of(axe_ctx *cx, const axe_value *v)
         return Py_BuildValue("(sO)", "bool", v->truth ? Py_True : Py_False);
     case AXE_VALUE_SHAPE:
         return Py_BuildValue("(sN)", "shape",
-                             tuple_of(v->shape.n, v->shape.extent));
+                             axepy_tuple(v->shape.n, v->shape.extent));
     case AXE_VALUE_POINTS:
         return Py_BuildValue("(sN)", "points", points_of(cx, &v->points));
     default:

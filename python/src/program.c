@@ -392,26 +392,27 @@ program_tuned(PyObject *self, void *nothing)
                          axe_program_tuned(((axepy_program *)self)->program));
 }
 
-/* packed(name, n, k) -> (type, (n, k), (stride, stride), bytes) */
+/* packed(name, shape) -> (type, strides, bytes) */
 static PyObject *
 program_packed(PyObject *self, PyObject *args)
 {
     axepy_program *p = (axepy_program *)self;
-    PyObject      *out = NULL;
+    PyObject      *out = NULL, *dims;
     const char    *name;
-    long long      n, k;
+    int64_t        shape[AXEPY_RANK];
     axe_packed     as;
 
-    if (!PyArg_ParseTuple(args, "sLL", &name, &n, &k) ||
-        axepy_acquire(&p->lock) < 0)
+    if (!PyArg_ParseTuple(args, "sO!", &name, &PyTuple_Type, &dims) ||
+        PyTuple_Size(dims) > AXEPY_RANK || axepy_acquire(&p->lock) < 0)
         return axepy_misread();
+    int n = (int)PyTuple_Size(dims);
+    for (int i = 0; i < n; i++)
+        shape[i] = PyLong_AsLongLong(PyTuple_GetItem(dims, i));
     axe_mark   m = axe_ctx_mark(p->cx);
-    axe_status st =
-        axe_packed_of(p->cx, p->program, name, (const int64_t[]){n, k}, &as);
+    axe_status st = axe_packed_of(p->cx, p->program, name, shape, &as);
     if (st == AXE_OK)
-        out =
-            Py_BuildValue("s(LL)(LL)n", as.type, n, k, (long long)as.stride[0],
-                          (long long)as.stride[1], (Py_ssize_t)as.bytes);
+        out = Py_BuildValue("sNn", as.type, axepy_tuple(n, as.stride),
+                            (Py_ssize_t)as.bytes);
     else
         axepy_raise(p->cx, st, m);
     axe_ctx_release(p->cx, m);

@@ -365,20 +365,19 @@ get_dlpack(PyObject *x, axepy_view *out)
 
 /* ------------------------------------------------------------------ packed */
 
-/* A matrix that Kernel.pack has laid out: _packed is (type, extents, strides,
+/* Matrices that Kernel.pack has laid out: _packed is (type, extents, strides,
  * memory), kept alive as one; 1: it is none. */
 static int
 get_packed(PyObject *x, axepy_view *out)
 {
-    PyObject *as = PyObject_GetAttrString(x, "_packed"), *memory;
-    long long n[2], step[2];
+    PyObject *as = PyObject_GetAttrString(x, "_packed"), *n, *step, *memory;
 
     if (!as) {
         PyErr_Clear();
         return 1;
     }
-    if (!PyArg_ParseTuple(as, "s(LL)(LL)O", &out->type, &n[0], &n[1], &step[0],
-                          &step[1], &memory) ||
+    if (!PyArg_ParseTuple(as, "sO!O!O", &out->type, &PyTuple_Type, &n,
+                          &PyTuple_Type, &step, &memory) ||
         PyObject_GetBuffer(memory, &out->buffer,
                            BUFFER_FORMAT | BUFFER_STRIDES) < 0) {
         Py_DECREF(as);
@@ -390,10 +389,10 @@ get_packed(PyObject *x, axepy_view *out)
     out->number = 0;
     out->readonly = true;
     out->data = out->buffer.buf;
-    out->rank = 2;
-    for (int i = 0; i < 2; i++) {
-        out->shape[i] = n[i];
-        out->stride[i] = step[i];
+    out->rank = (int)PyTuple_Size(n);
+    for (int i = 0; i < out->rank && i < AXEPY_RANK; i++) {
+        out->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(n, i));
+        out->stride[i] = PyLong_AsLongLong(PyTuple_GetItem(step, i));
     }
     return 0;
 }

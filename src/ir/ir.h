@@ -18,6 +18,7 @@
 #define AXE_IR_H
 
 #include "axe/base.h"
+#include "axe/ir.h"
 #include "axe/layout.h"
 
 typedef enum axe_type {
@@ -58,9 +59,8 @@ int64_t axe_type_bytes(axe_type t, int64_t n);
 double axe_type_max(axe_type t);
 
 /* What the readers accept, so that no walk over a tree can be too deep:
- * dimensions of a tensor, operations in one expression, nested blocks or
- * brackets. */
-enum { AXE_RANK_MAX = 16, AXE_EXPR_MAX = 2000, AXE_NEST_MAX = 100 };
+ * operations in one expression, nested blocks or brackets. */
+enum { AXE_EXPR_MAX = 2000, AXE_NEST_MAX = 100 };
 
 /* The word of bitcast(T)(x). */
 #define AXE_BITCAST "bitcast"

@@ -199,10 +199,11 @@ typedef struct axe_staged {
 } axe_staged;
 
 /* How a packed argument (n, k) lies: ((n / lanes, lanes), (k / group, group)) :
- * ((lanes*Kp, group), (lanes*group, 1)) with Kp = k rounded up to groups. */
+ * ((lanes*Kp, group), (lanes*group, 1)) with Kp = k rounded up to groups; one
+ * of more dimensions is such matrices of its last two, one behind the other. */
 typedef struct axe_packing {
     int64_t lanes, group; /* 0: not packed */
-    int     column;       /* which of its two dimensions n is */
+    int     column;       /* which of its last two dimensions n is */
 } axe_packing;
 
 typedef struct axe_plan {

@@ -7,7 +7,7 @@
 #include "run/axt.h"
 #include "run/file.h"
 
-enum { ALIGN = 64, MAX_HEAD = 1024 };
+enum { ALIGN = 64, MAX_HEAD = 2048 };
 
 bool
 axe_axt_is(const char *path)
@@ -19,27 +19,50 @@ axe_axt_is(const char *path)
 
 /* What the head says. */
 typedef struct head {
-    char    type[320];
-    int64_t shape[2], stride[2], bytes;
+    char    type[1024];
+    int     rank;
+    int64_t shape[AXE_RANK_MAX], stride[AXE_RANK_MAX], bytes;
     size_t  end; /* where the elements begin */
 } head;
+
+/* The numbers, at most max, of the line that begins with `word`; how many, -1
+ * if it does not.  *at becomes the next line. */
+static int
+numbers(const char **at, const char *word, int max, int64_t *out)
+{
+    size_t len = strlen(word);
+    int    n = 0, used;
+
+    if (strncmp(*at, word, len) != 0)
+        return -1;
+    *at += len;
+    while (**at == ' ' && n < max &&
+           sscanf(*at, " %" SCNd64 "%n", &out[n], &used) == 1) {
+        *at += used;
+        n++;
+    }
+    return **at == '\n' ? ((*at)++, n) : -1;
+}
 
 static bool
 parse(const axe_bytes *f, head *h)
 {
-    char text[MAX_HEAD + 1] = {0};
-    int  end = 0;
+    char        text[MAX_HEAD + 1] = {0};
+    const char *at = text;
+    int         used = 0;
 
     memcpy(text, f->data, f->len < MAX_HEAD ? f->len : MAX_HEAD);
-    if (sscanf(text,
-               "axt 1\ntype %319[^\n]\nshape %" SCNd64 " %" SCNd64
-               "\nstride %" SCNd64 " %" SCNd64 "\nbytes %" SCNd64 "\nend\n%n",
-               h->type, &h->shape[0], &h->shape[1], &h->stride[0],
-               &h->stride[1], &h->bytes, &end) != 6 ||
-        end == 0)
+    if (sscanf(text, "axt 1\ntype %1023[^\n]%n", h->type, &used) != 1 ||
+        text[used] != '\n')
         return false;
-    h->end = ((size_t)(strstr(text, "\nend\n") - text) + 5 + ALIGN - 1) /
-             ALIGN * ALIGN;
+    at += used + 1;
+    h->rank = numbers(&at, "shape", AXE_RANK_MAX, h->shape);
+    if (h->rank < 2 ||
+        numbers(&at, "stride", AXE_RANK_MAX, h->stride) != h->rank ||
+        numbers(&at, "bytes", 1, &h->bytes) != 1 ||
+        strncmp(at, "end\n", 4) != 0)
+        return false;
+    h->end = ((size_t)(at - text) + 4 + ALIGN - 1) / ALIGN * ALIGN;
     return h->bytes >= 0 && h->end <= f->len &&
            f->len - h->end == (uint64_t)h->bytes;
 }
@@ -68,27 +91,36 @@ axe_axt_read(axe_ctx *cx, const char *path, axe_npy *out,
                         "%s: not a packed matrix, or not all of it", path);
     }
     *out = (axe_npy){.type = type,
-                     .rank = 2,
-                     .shape = {h.shape[0], h.shape[1]},
-                     .stride = {h.stride[0], h.stride[1]},
+                     .rank = h.rank,
                      .n_bytes = (size_t)h.bytes,
                      .data = f.data + h.end,
                      .heap = f.data};
+    memcpy(out->shape, h.shape, sizeof h.shape);
+    memcpy(out->stride, h.stride, sizeof h.stride);
     *type_text = axe_textf(cx, "%s", h.type);
     return AXE_OK;
 }
 
+static void
+put_numbers(axe_buf *b, const char *word, int n, const int64_t *of)
+{
+    axe_puts(b, word);
+    for (int i = 0; i < n; i++)
+        axe_putf(b, " %" PRId64, of[i]);
+    axe_putc(b, '\n');
+}
+
 axe_status
-axe_axt_write(axe_ctx *cx, const char *path, const int64_t *shape,
+axe_axt_write(axe_ctx *cx, const char *path, int rank, const int64_t *shape,
               const axe_packed *p, const void *data)
 {
     axe_buf  b = {.cx = cx};
     axe_file f;
 
-    axe_putf(&b,
-             "axt 1\ntype %s\nshape %" PRId64 " %" PRId64 "\nstride %" PRId64
-             " %" PRId64 "\nbytes %zu\nend\n",
-             p->type, shape[0], shape[1], p->stride[0], p->stride[1], p->bytes);
+    axe_putf(&b, "axt 1\ntype %s\n", p->type);
+    put_numbers(&b, "shape", rank, shape);
+    put_numbers(&b, "stride", rank, p->stride);
+    axe_putf(&b, "bytes %zu\nend\n", p->bytes);
     while (b.len % ALIGN != 0)
         axe_putc(&b, '\n');
     AXE_TRY(axe_file_create(cx, path, 0666, &f));

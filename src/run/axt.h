@@ -1,4 +1,4 @@
-/* axt.h - packed matrices in files.
+/* axt.h - packed matrices in files, one or several of one shape.
  *
  * Text lines, then the elements at the next multiple of 64 bytes:
  *
@@ -8,7 +8,8 @@
  *     stride 11008 16
  *     bytes 90177536
  *     end
- */
+ *
+ * Matrices of more dimensions have as many numbers behind shape and stride. */
 #ifndef AXE_RUN_AXT_H
 #define AXE_RUN_AXT_H
 
@@ -22,7 +23,7 @@ bool axe_axt_is(const char *path);
  * Errors  EIO.  ESYNTAX: not such a file, or shorter or longer than it says */
 AXE_CHECK axe_status axe_axt_read(axe_ctx *cx, const char *path, axe_npy *out,
                                   const char **type);
-AXE_CHECK axe_status axe_axt_write(axe_ctx *cx, const char *path,
+AXE_CHECK axe_status axe_axt_write(axe_ctx *cx, const char *path, int rank,
                                    const int64_t *shape, const axe_packed *p,
                                    const void *data);
 

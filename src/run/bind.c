@@ -357,22 +357,27 @@ strides_reach(const axe_array *a, const int64_t *stride, int64_t *out)
     return axe_add(last, 1, out);
 }
 
-/* The same of a packed matrix, n rounded up to V columns times Kp, with V and
- * Kp as strides (plan/access/packed.c); of the two dimensions n's gives more.
- */
+/* The same of packed matrices: of one n rounded up to V columns times Kp, with V
+ * and Kp as strides (plan/access/packed.c); of its two dimensions n's gives
+ * more. */
 static bool
 packed_reach(const axe_array *a, const int64_t *stride, int64_t *out)
 {
-    int64_t n;
+    int     last = a->rank - 1;
+    int64_t n, step;
 
     *out = 0;
-    for (int i = 0; i < 2; i++) {
-        int64_t v = stride[1 - i];
+    for (int i = last - 1; i <= last; i++) {
+        int64_t v = stride[2 * last - 1 - i];
         if (v < 1 || !axe_add(a->shape[i], v - 1, &n) ||
             !axe_mul(n / v * v, stride[i], &n))
             return false;
         *out = n > *out ? n : *out;
     }
+    for (int i = 0; i + 1 < last; i++)
+        if (!axe_mul(a->shape[i] - 1, stride[i], &step) ||
+            !axe_add(*out, step, out))
+            return false;
     return true;
 }
 

@@ -488,7 +488,8 @@ any_number(axe_lowering *lw, const axe_node *n)
         axe_int(lw, 0));
 }
 
-/* How far the sum goes, if it is one digit. */
+/* How far the sum goes, if it is one digit: nowhere, if b is a matrix that there
+ * is not, which reads as zeros. */
 static void
 measure_depth(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
 {
@@ -505,6 +506,10 @@ measure_depth(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
             end = axe_op2(lw, AXE_OP_min, end, lw->s->bound[i].limit);
     end = axe_op2(lw, AXE_OP_max, end, axe_int(lw, 0));
     end = axe_op2(lw, AXE_OP_cdiv, end, axe_int(lw, k->weight));
+    const axe_node *inside =
+        axe_inside(lw, &lw->s->operand[lw->s->core->tile.b]);
+    if (inside)
+        end = axe_choose(lw, inside, end, axe_int(lw, 0));
     if (lw->s->core->tile.group > 1 && axe_is_iconst(end, &known)) {
         tl->near = axe_int(lw, known > NEAR ? known - NEAR : 0);
         tl->depth = axe_named(lw, b, "depth", any_number(lw, end));
@@ -545,6 +550,7 @@ axe_lower_contract(axe_lowering *lw, axe_lblock *b)
     lw->level[0] = (axe_open_level){.block = b};
     lw->top = 0;
     tl.type = axe_compute_of(lw, axe_sum_at(lw, 0, 0, tl.lanes).type);
+    AXE_TRY(axe_take_reads(lw, &lw->s->operand[t->b]));
     measure_depth(lw, b, &tl);
     axe_nest outer = part_of(all, 0, tl.n_from);
     return axe_nest_open(lw, &outer, t->by_column ? columns_body : row_body,

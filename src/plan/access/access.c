@@ -254,6 +254,18 @@ count(const axe_node *n, axe_op op)
     return k;
 }
 
+/* How many loads are in the expression, and where what it reads is packed. */
+static int
+loads_in(const axe_planner *p, const axe_node *n)
+{
+    const axe_node *from = n->op == AXE_OP_load ? axe_packed_load(p, n) : NULL;
+    int             k = n->op == AXE_OP_load;
+
+    for (int i = 0; i < n->n_arg; i++)
+        k += loads_in(p, n->arg[i]);
+    return k + (from ? count(from, AXE_OP_load) : 0);
+}
+
 /* All loads of an expression, also in subscripts, each node once. */
 static void
 gather(const axe_node *n, const axe_node **load, int *n_load)
@@ -370,8 +382,7 @@ axe_request_make(axe_planner *p, const axe_stmt *s, axe_request *out)
     axe_request r = {.stmt = s,
                      .value = rounded(p, s, axe_spell_fold(p->cx, s)),
                      .atomic = axe_scatter_is_atomic(p, s)};
-    int         n_load = 1,
-        n_max = count(r.value, AXE_OP_load) + count(s->dst, AXE_OP_load);
+    int n_load = 1, n_max = loads_in(p, r.value) + loads_in(p, s->dst);
     const axe_node **load = axe_new_array(p->cx, const axe_node *, n_max + 1);
 
     p->n_request++;
@@ -385,6 +396,11 @@ axe_request_make(axe_planner *p, const axe_stmt *s, axe_request *out)
     for (int d = 0; d < s->dst->n_arg; d++)
         gather(s->dst->arg[d], load, &n_load);
     gather(r.value, load, &n_load);
+    for (int i = 1; i < n_load; i++) {
+        const axe_node *from = axe_packed_load(p, load[i]);
+        for (int d = 0; from && d < from->n_arg; d++)
+            gather(from->arg[d], load, &n_load);
+    }
     r.operand = axe_new_array(p->cx, axe_operand, n_load);
     r.n_operand = n_load;
     for (int i = 0; i < n_load; i++)

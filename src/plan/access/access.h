@@ -108,6 +108,9 @@ const axe_node *axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b);
 const axe_tensor *axe_packed_source(const axe_planner *p, const axe_stmt *s,
                                     const axe_tensor *tile);
 
+/* What the tile that is read, one without memory, is a copy of, or NULL. */
+const axe_node *axe_packed_load(const axe_planner *p, const axe_node *load);
+
 /* The access `load` of such a tile as one of its source.  Guards say where the
  * source ends; what is visited up to the next whole vector and group are zeros.
  * Errors  EUNSUPPORTED: it does not begin at whole vectors and groups */

@@ -373,6 +373,26 @@ nest_for(const axe_product *q, const axe_candidate *c, axe_schedule *out)
     return true;
 }
 
+/* Where b asks whether there is such a matrix at all, the sum must be one loop,
+ * which then has no steps. */
+static bool
+ends_at_once(const axe_product *q, const axe_schedule *out)
+{
+    const axe_nest  *nest = &out->nest[0];
+    const axe_digit *k = &nest->digit[nest->n_digit - 1];
+
+    if (operand_of(q, 2)->n_check == 0 ||
+        (k->var == q->ro.k->var && k->extent > 0 &&
+         (nest->n_digit == 1 || (k[-1].var != q->ro.k->var)) &&
+         q->ro.n_more[AXE_SUMS] == 0))
+        return true;
+    axe_rejected(q->p, q->r, "contract",
+                 "%s may be outside its tensor, and %s goes by in pieces",
+                 axe_node_text(q->p->cx, operand_of(q, 2)->load),
+                 q->ro.k->var->name);
+    return false;
+}
+
 /* A limit from which on the operand is zero along v, or NULL. */
 static const axe_node *
 zero_from(const axe_product *q, const axe_operand *op, const axe_var *v)
@@ -436,7 +456,7 @@ plan_candidate(const axe_product *q, axe_candidate *c, axe_schedule *out)
     if (!match_extents(q, c))
         return false;
     out->n_atom = match_operands(q, c, list);
-    if (out->n_atom == 0 || !nest_for(q, c, out))
+    if (out->n_atom == 0 || !nest_for(q, c, out) || !ends_at_once(q, out))
         return false;
     out->kind = AXE_SCHED_CONTRACT;
     out->atom = list;
@@ -497,9 +517,9 @@ see_packed(const axe_product *q, const axe_tensor *packed,
     axe_place      *pl = &q->p->place[y->u.tensor->id];
     int             column = -1;
 
-    if (packed->rank != 2 || y->n_arg != 2 || q->ro.n_batch > 0)
+    if (packed->rank < 2 || y->n_arg != 2 || q->ro.n_batch > 0)
         return false;
-    for (int d = 0; d < 2; d++) {
+    for (int d = packed->rank - 2; d < packed->rank; d++) {
         const axe_var *v = axe_alone_in(q->p, fill->value->arg[d]);
         for (int i = 0; i < 2; i++)
             if (fill->dst->arg[i]->u.var == v &&

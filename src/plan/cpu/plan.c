@@ -85,6 +85,10 @@ place_declared(axe_planner *p, const axe_tensor *t)
     axe_place *pl = &p->place[t->id];
 
     *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
+    if (!t->layout && t->rank == 0) {
+        pl->why = "a scalar: no memory";
+        return axe_layout_row_major(p->cx, tile_shape(p, t), &pl->layout);
+    }
     if (!t->layout)
         return AXE_OK;
     for (int i = 0; i < t->layout->n_shard; i++)
@@ -179,8 +183,7 @@ place_rest(axe_planner *p)
         if (!pl->tensor || pl->layout)
             continue;
         if (!pl->view)
-            pl->why = pl->tensor->rank == 0 ? "a scalar: no memory"
-                                            : why_row_major(p, pl->tensor);
+            pl->why = why_row_major(p, pl->tensor);
         AXE_TRY(axe_layout_row_major(p->cx, tile_shape(p, pl->tensor),
                                      &pl->layout));
     }
