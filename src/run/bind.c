@@ -357,8 +357,8 @@ strides_reach(const axe_array *a, const int64_t *stride, int64_t *out)
     return axe_add(last, 1, out);
 }
 
-/* The same of packed matrices: of one n rounded up to V columns times Kp, with V
- * and Kp as strides (plan/access/packed.c); of its two dimensions n's gives
+/* The same of packed matrices: of one n rounded up to V columns times Kp, with
+ * V and Kp as strides (plan/access/packed.c); of its two dimensions n's gives
  * more. */
 static bool
 packed_reach(const axe_array *a, const int64_t *stride, int64_t *out)

@@ -488,8 +488,8 @@ any_number(axe_lowering *lw, const axe_node *n)
         axe_int(lw, 0));
 }
 
-/* How far the sum goes, if it is one digit: nowhere, if b is a matrix that there
- * is not, which reads as zeros. */
+/* How far the sum goes, if it is one digit: nowhere, if b is a matrix that
+ * there is not, which reads as zeros. */
 static void
 measure_depth(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
 {

@@ -382,7 +382,7 @@ axe_request_make(axe_planner *p, const axe_stmt *s, axe_request *out)
     axe_request r = {.stmt = s,
                      .value = rounded(p, s, axe_spell_fold(p->cx, s)),
                      .atomic = axe_scatter_is_atomic(p, s)};
-    int n_load = 1, n_max = loads_in(p, r.value) + loads_in(p, s->dst);
+    int         n_load = 1, n_max = loads_in(p, r.value) + loads_in(p, s->dst);
     const axe_node **load = axe_new_array(p->cx, const axe_node *, n_max + 1);
 
     p->n_request++;

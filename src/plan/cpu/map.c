@@ -33,7 +33,8 @@ depends(const axe_operand *op, const axe_var *v)
     return false;
 }
 
-/* Does the statement move elements from one tensor to another as they are? */
+/* Does the statement move elements from one tensor to another as they are?
+ * Others may say where, as integers that are words already. */
 static bool
 is_raw(const axe_planner *p, const axe_request *r)
 {
@@ -41,11 +42,14 @@ is_raw(const axe_planner *p, const axe_request *r)
 
     if (r->value->op != AXE_OP_load || r->n_nest != 1 || r->value->type != t)
         return false;
-    for (int i = 1; i < r->n_operand; i++)
-        if (!axe_operand_places(r->value, &r->operand[i]) &&
-            (r->operand[i].load != r->value ||
-             axe_kept_as(p, r->operand[i].tensor) != t))
+    for (int i = 1; i < r->n_operand; i++) {
+        const axe_operand *op = &r->operand[i];
+        bool               word = op->tensor->type == AXE_TYPE_i32 ||
+                    op->tensor->type == AXE_TYPE_i64;
+        if (op->load == r->value ? axe_kept_as(p, op->tensor) != t
+                                 : !axe_operand_places(r->value, op) && !word)
             return false;
+    }
     return axe_type_table[t].bits < WORD_BITS;
 }
 

@@ -1,0 +1,196 @@
+/* test_packed.c - weights packed as several matrices: which subscripts choose
+ * among them, how they lie, and that sums are those of the definition, with no
+ * matrix beyond the ends. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "axe/run.h"
+#include "plan/cpu/schedule.h"
+#include "planned.h"
+#include "run/program.h"
+
+enum { M = 19, N = 37, K = 45, E = 3, TILES = 5, BM = 4 };
+
+/* The weights of a tile of rows are W[%s, n, k]; `more` stands in front. */
+static const char text[] =
+    "kernel k(in f32 X[M, K], in i32 which[Q], in f32 W[E, 2, N, K],\n"
+    "         out f32 Y[M, N]) {\n"
+    " index m, n, k; cta (i : M by 4, j : N by 32) {\n"
+    " reg f32 c[4, 32] = 0; shared f32 a[4, 16]; shared f32 b[32, 16];\n"
+    " i32 e = which[i]; %s\n"
+    " for (t : K by 16) { a[m, k] = X[i*4 + m, t*16 + k];\n"
+    " b[n, k] = W[%s, j*32 + n, t*16 + k]; c[m, n] += a[m, k] * b[n, k]; }\n"
+    " Y[i*4 + m, j*32 + n] = c[m, n]; } }\n";
+
+static axe_status
+compile(axe_ctx *cx, const char *machine, const char *more, const char *at,
+        axe_stage last, const axe_program **p)
+{
+    static char      out[1024];
+    int              n = snprintf(out, sizeof out, text, more, at);
+    int32_t          source = axe_source_add(cx, "k.axe", out, (size_t)n);
+    axe_compile_spec spec = {.machine = machine,
+                             .n_order = 1,
+                             .order_name = (const char *[]){"W"},
+                             .order = (const char *[]){"packed"}};
+
+    return axe_compile(cx, source, &spec, last, p);
+}
+
+static void
+test_choice(void **state)
+{
+    static const struct {
+        const char *more, *at, *says; /* "": it is packed */
+    } row[] = {
+        {"", "e, 0", ""},
+        {"", "0, 1", ""},
+        {"", "i, e", ""},
+        {"", "i + 1, 1", ""},
+        {"", "e - 1, 1", ""},
+        {"", "n/16, 0",
+         "W is packed as matrices, of which n/16 takes more than one"},
+        {"", "k/8, 0",
+         "W is packed as matrices, of which k/8 takes more than one"},
+        {"", "which[i], 0",
+         "W is packed as matrices, of which i64(which[i]) takes more than one"},
+        {"e += 1;", "e, 0",
+         "W is packed as matrices, of which i64(e) takes more than one"},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_program *p;
+        axe_status st = compile(cx, "cpu-avx512", row[i].more, row[i].at,
+                                AXE_STAGE_LOWER, &p);
+        if ((st == AXE_OK) != (row[i].says[0] == '\0'))
+            fail_msg("row %d: %s", i, axe_last_error(cx));
+        if (st != AXE_OK)
+            assert_string_equal(axe_last_error(cx), row[i].says);
+        axe_ctx_free(cx);
+    }
+}
+
+static void
+test_lies(void **state)
+{
+    axe_ctx             *cx = axe_ctx_new();
+    const axe_program   *p;
+    axe_packed           w;
+    static const int64_t shape[] = {3, 2, 37, 45};
+
+    (void)state;
+    assert_int_equal(compile(cx, "cpu-avx512", "", "e, 0", AXE_STAGE_PLAN, &p),
+                     AXE_OK);
+    assert_int_equal(axe_packed_of(cx, p, "W", shape, &w), AXE_OK);
+    assert_string_equal(w.type, "f32 packed as (3, 2, (3, 16), (45, 1)) : "
+                                "(4320, 2160, (720, 1), (16, 1))");
+    assert_int_equal(w.bytes, 3 * 2 * 48 * 45 * 4);
+    assert_int_equal(w.stride[0], 4320);
+    assert_int_equal(w.stride[3], 16);
+    assert_int_equal(axe_packed_of(cx, p, "W",
+                                   (const int64_t[]){INT64_MAX / 2, 2, 37, 45},
+                                   &w),
+                     AXE_EOVERFLOW);
+    assert_string_equal(axe_last_error(cx),
+                        "W: a matrix of 4611686018427387903 x 2 x 37 x 45 has "
+                        "no size in bytes");
+    axe_ctx_free(cx);
+}
+
+static float   x[M * K], w[E * 2 * N * K], y[M * N];
+static int32_t which[TILES];
+
+static float
+sum(int m, int n, int64_t e, int half)
+{
+    float s = 0;
+
+    for (int k = 0; k < K && e >= 0 && e < E; k++)
+        s += x[m * K + k] * w[((e * 2 + half) * N + n) * K + k];
+    return s;
+}
+
+/* Small whole numbers, whose sums are exact in any order. */
+static void
+fill(float *to, int n, unsigned seed)
+{
+    for (int i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        to[i] = (float)(int)(seed >> 24 & 15) - 7;
+    }
+}
+
+static void
+launch(axe_ctx *cx, axe_device *dev, const axe_program *p)
+{
+    int64_t    shape[4][4] = {{M, K}, {TILES}, {E, 2, N, K}, {M, N}};
+    axe_packed as;
+    axe_exec  *exec;
+    axe_array  array[] = {
+         {"X", "f32", 2, shape[0], NULL, x},
+         {"which", "i32", 1, shape[1], NULL, which},
+         {"W", "f32", 4, shape[2], NULL, w},
+         {"Y", "f32", 2, shape[3], NULL, y},
+    };
+
+    assert_int_equal(axe_packed_of(cx, p, "W", shape[2], &as), AXE_OK);
+    void *memory = malloc(as.bytes);
+    assert_int_equal(axe_matrix_pack(cx, p, &array[2], memory), AXE_OK);
+    array[2].type = as.type;
+    array[2].stride = as.stride;
+    array[2].data = memory;
+    memset(y, 0xff, sizeof y);
+    if (axe_exec_new(cx, dev, p, &exec) != AXE_OK ||
+        axe_launch(cx, exec, 4, array, 0, NULL) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    axe_exec_free(exec);
+    free(memory);
+}
+
+static void
+test_sums(void **state)
+{
+    static const char *const at[] = {"e, 0", "e, 1", "e + 1, 1", "1, e"};
+    static const int         lo[][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 0}};
+    axe_device              *dev;
+    axe_ctx                 *cx = axe_ctx_new();
+
+    (void)state;
+    fill(x, M * K, 1);
+    fill(w, E * 2 * N * K, 2);
+    memcpy(which, (int32_t[]){1, -1, 0, 3, INT32_MAX}, sizeof which);
+    if (axe_device_new(cx, &(axe_device_spec){.n_thread = 2}, &dev) != AXE_OK)
+        skip();
+    for (int i = 0; i < AXE_LEN(at); i++) {
+        const axe_program *p;
+        if (compile(cx, NULL, "", at[i], AXE_STAGE_C, &p) != AXE_OK)
+            fail_msg("%s: %s", at[i], axe_last_error(cx));
+        launch(cx, dev, p);
+        for (int m = 0; m < M; m++)
+            for (int n = 0; n < N; n++) {
+                int64_t e = which[m / BM];
+                float   want = i < 3 ? sum(m, n, e + lo[i][0], lo[i][1])
+                               : e < 0 || e > 1 ? 0
+                                                : sum(m, n, 1, (int)e);
+                if (y[m * N + n] != want)
+                    fail_msg("%s: [%d, %d] is %g, not %g", at[i], m, n,
+                             y[m * N + n], want);
+            }
+    }
+    axe_device_free(dev);
+    axe_ctx_free(cx);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_sums),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
