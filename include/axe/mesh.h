@@ -111,9 +111,9 @@ typedef struct axe_reshard_step {
     const char    *before; /* "24@x, 24" */
     const char    *after;
     int64_t        max_recv; /* [elements] got by the device that gets most */
-    int64_t        max_send; /* likewise given; of addends sums count once */
+    int64_t        max_send; /* given by the one that gives most */
     int64_t        total;    /* got by all */
-    int64_t        messages; /* to the device that gets most messages */
+    int64_t        messages; /* at most, to the device that gets most */
     const int64_t *crossing; /* [n_link] of max_recv, what comes over link 0,
                                 over links 0 and 1, ... */
     double  time;            /* [us] */
@@ -147,13 +147,14 @@ AXE_CHECK axe_status axe_reshard(axe_ctx *cx, const axe_mesh *m,
                                  const axe_reshard_options *opt,
                                  const axe_reshard_plan   **out);
 
-/* Elements that device p gives device q in a step, and how many device q has
- * before (behind) it: -1 where an algorithm of many rounds (all-reduce,
- * broadcast) decides.  O(iters). */
+/* Elements that device `from` gives device `to` in a step; -1 where that is an
+ * algorithm of many rounds (all-reduce, broadcast).  O(iters). */
 int64_t axe_reshard_sends(const axe_reshard_plan *p, int step, int64_t from,
                           int64_t to);
-/* The device that gives `to` the element at `index` (row-major) in a step, `to`
- * itself if it has it; -1: it does not get it.  O(iters). */
+/* The device from which `to` has the element at `index` (row-major) behind a
+ * step, `to` itself if it had it; -1: it does not have it.  addend: which of
+ * them, as the digits of a device's number in which SRC's addends differ, slow
+ * to fast; 0 if there are none.  O(iters). */
 int64_t axe_reshard_source(const axe_reshard_plan *p, int step, int64_t index,
                            int64_t addend, int64_t to);
 

@@ -93,11 +93,8 @@ split(axe_ctx *cx, const mesh_cuts *device, int *n, mesh_digit *list)
             if (v <= g->stride || v >= g->stride * g->extent)
                 continue;
             low = v / g->stride;
-            if (*n == MESH_DIGITS)
-                return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
-                                "reshard: over %d digits of one dimension",
-                                MESH_DIGITS);
-            list[(*n)++] = (mesh_digit){g->extent / low, g->step * low, v};
+            AXE_TRY(mesh_digit_add(
+                cx, (mesh_digit){g->extent / low, g->step * low, v}, n, list));
             g->extent = low;
         }
     return AXE_OK;
@@ -109,6 +106,7 @@ split_side(axe_ctx *cx, const int64_t *n, const mesh_cuts *device, mesh_side *s)
 {
     AXE_TRY(split(cx, device, &s->n_copy, s->copy));
     AXE_TRY(split(cx, device, &s->n_partial, s->partial));
+    AXE_TRY(split(cx, device, &s->n_zero, s->zero));
     for (int k = 0; k < s->n_dim; k++) {
         mesh_digits *d = &s->dim[k];
         int          kept = 0;
@@ -117,8 +115,8 @@ split_side(axe_ctx *cx, const int64_t *n, const mesh_cuts *device, mesh_side *s)
         for (int i = 0; i < d->n; i++)
             if (d->digit[i].step < n[k])
                 d->digit[kept++] = d->digit[i];
-            else if (s->n_zero < MESH_DIGITS)
-                s->zero[s->n_zero++] = d->digit[i];
+            else
+                AXE_TRY(mesh_digit_add(cx, d->digit[i], &s->n_zero, s->zero));
         d->n = kept;
     }
     return AXE_OK;

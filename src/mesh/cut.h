@@ -33,6 +33,10 @@ typedef struct mesh_cuts {
     int64_t at[MESH_CUTS];
 } mesh_cuts;
 
+/* ELIMIT: the list, which has room for MESH_DIGITS, is full. */
+AXE_CHECK axe_status mesh_digit_add(axe_ctx *cx, mesh_digit g, int *n,
+                                    mesh_digit *list);
+
 /* false: there are too many. */
 bool mesh_cuts_add(mesh_cuts *c, int64_t v);
 

@@ -8,7 +8,7 @@
 
 #include "mesh/problem.h"
 
-enum { MOST_CELLS = 1 << 13 };
+enum { MOST_CELLS = 1 << 13, MOST_TRIED = 1 << 12 };
 #define MOST_PATTERNS ((int64_t)1 << 21)
 
 /* Atoms whose coordinates matter, with the values among which they differ:
@@ -18,6 +18,7 @@ typedef struct patterns {
     mesh_problem     *p;
     const mesh_state *a, *b;
     int               n, atom[MESH_ATOMS], group[MESH_ATOMS];
+    int               room[MESH_ATOMS];
     int64_t           at[MESH_ATOMS]; /* of all atoms, 0 where it is the same */
     int               n_cut[MESH_ATOMS];
     int64_t          *cut[MESH_ATOMS]; /* of a group, by its first atom */
@@ -40,6 +41,15 @@ add_cut(patterns *t, int g, int64_t v)
         return true;
     if (t->n_cut[g] == MOST_CELLS)
         return false;
+    if (t->n_cut[g] == t->room[g]) {
+        int      room = t->room[g] ? 4 * t->room[g] : 16;
+        int64_t *more = axe_new_array(t->p->cx, int64_t, room);
+
+        for (int k = 0; k < t->n_cut[g]; k++)
+            more[k] = cut[k];
+        cut = t->cut[g] = more;
+        t->room[g] = room;
+    }
     memmove(cut + i + 1, cut + i, (size_t)(t->n_cut[g] - i) * sizeof *cut);
     cut[i] = v;
     t->n_cut[g]++;
@@ -118,8 +128,6 @@ begin(patterns *t, mesh_problem *p, const mesh_state *a, const mesh_state *b)
     for (int i = 0; i < t->n && good; i++) {
         int g = t->group[i] = group_of(t->group, i);
 
-        if (g == i)
-            t->cut[g] = axe_new_array(p->cx, int64_t, MOST_CELLS + 1);
         good = add_cut(t, g, 0) && add_cut(t, g, p->atom[t->atom[i]].extent) &&
                cut_state(t, g, a, t->atom[i]) && cut_state(t, g, b, t->atom[i]);
     }
@@ -197,6 +205,17 @@ held(patterns *t, bool too, int link)
     return mesh_count(p, t->a, &w);
 }
 
+/* What device t->at holds in b, sums of addends as one. */
+static int64_t
+kept(patterns *t)
+{
+    mesh_want w;
+
+    mesh_want_any(t->p, &w);
+    mesh_want_of(t->p, t->b, t->at, t->p->mesh->n_link, &w);
+    return mesh_count(t->p, t->b, &w);
+}
+
 /* What device t->at gives others: pairs of an element and a device that has it
  * in b and asks here. */
 static int64_t
@@ -236,7 +255,7 @@ see_need(patterns *t, int64_t n_device)
     int        last = t->p->mesh->n_link;
     int64_t    all = held(t, false, 0), here = held(t, true, last);
 
-    n->hold = largest(n->hold, all);
+    n->hold = largest(n->hold, kept(t));
     n->recv = largest(n->recv, all - here);
     n->send = largest(n->send, given(t) - here);
     n->total = mesh_sum(
@@ -257,42 +276,97 @@ see_common(patterns *t, int64_t n_device)
                  t->copies));
 }
 
+/* Of a block with several places: how many coordinates of a's atoms have
+ * something of what one device has in b, at most; 0: too many to try. */
+static int64_t
+sources_in(mesh_problem *p, const mesh_state *a, const mesh_state *b,
+           const mesh_block *l)
+{
+    int64_t   n[2] = {1, 1}, most = 0;
+    mesh_want w;
+
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < l->n_place; k++)
+            if (mesh_atom_at(p, side ? b : a, l->place[k]) >= 0)
+                n[side] = mesh_mul(p, n[side], p->place[l->place[k]].extent);
+    if (n[0] > MOST_TRIED || n[1] > MOST_TRIED / n[0])
+        return 0;
+    for (int64_t to = 0; to < n[1]; to++) {
+        int64_t many = 0;
+
+        for (int64_t from = 0; from < n[0]; from++) {
+            int64_t rest[2] = {from, to};
+
+            mesh_want_any(p, &w);
+            for (int side = 0; side < 2; side++)
+                for (int k = 0; k < l->n_place; k++) {
+                    int     at = l->place[k];
+                    int64_t e = p->place[at].extent;
+
+                    if (mesh_atom_at(p, side ? b : a, at) < 0)
+                        continue;
+                    w.none =
+                        w.none || (w.at[at] >= 0 && w.at[at] != rest[side] % e);
+                    w.at[at] = rest[side] % e;
+                    rest[side] /= e;
+                }
+            many += !w.none && mesh_count_block(p, l, l->extent, &w) > 0;
+        }
+        most = largest(most, many);
+    }
+    return most;
+}
+
+/* Who may be asked for the parts of one block: how many over links up to
+ * `link`, how many over others; *away, if none of them need be the device. */
+static void
+sources_of(mesh_problem *p, const mesh_state *a, const mesh_state *b, int link,
+           const mesh_block *l, int64_t out[2], bool *away)
+{
+    out[0] = out[1] = 1;
+    for (int k = 0; k < l->n_place; k++) {
+        const mesh_place *at = &p->place[l->place[k]];
+        int               s = mesh_atom_at(p, a, l->place[k]);
+        int               d = mesh_atom_at(p, b, l->place[k]);
+        int               far;
+
+        if (s < 0 || s == d)
+            continue;
+        far = p->atom[s].link <= link;
+        *away =
+            *away || (far && (d >= 0 || !l->plain || at->extent > l->extent));
+        if (d < 0 || !l->plain)
+            out[!far] = mesh_mul(p, out[!far], at->extent);
+    }
+    for (int i = 0; i < 2; i++)
+        out[i] = out[i] < l->extent ? out[i] : l->extent;
+    if (!l->plain && out[1] == 1 && out[0] > 1) {
+        int64_t tried = sources_in(p, a, b, l);
+
+        out[0] = tried > 0 ? tried : out[0];
+    }
+}
+
 /* How many devices a device may get something from, over links up to `link`:
  * those that it agrees with there do not count. */
 static int64_t
 sources(mesh_problem *p, const mesh_state *a, const mesh_state *b, int link,
         const int *partner)
 {
-    int64_t all = 1, near = 1;
+    int64_t all = 1, near = 1, n[2];
     bool    away = false; /* it may agree with none */
 
     for (int i = 0; i < p->n_atom; i++)
         away = away || (p->atom[i].link <= link &&
                         (a->is[i] == MESH_FIXED ||
                          (a->is[i] == MESH_FREE && partner[i] != i)));
-
     for (int i = 0; i < p->n_block; i++) {
-        const mesh_block *l = &p->block[i];
-        int64_t           far = 1, inner = 1;
-
-        for (int k = 0; k < l->n_place; k++) {
-            int s = mesh_atom_at(p, a, l->place[k]);
-
-            if (s < 0 || (mesh_atom_at(p, b, l->place[k]) >= 0 && l->plain) ||
-                mesh_atom_at(p, b, l->place[k]) == s)
-                continue;
-            if (p->atom[s].link <= link)
-                far = mesh_mul(p, far, p->atom[s].extent);
-            else
-                inner = mesh_mul(p, inner, p->atom[s].extent);
-        }
-        if (l->extent < far)
-            far = l->extent;
-        all = mesh_mul(p, all, far);
-        all = mesh_mul(p, all, inner < l->extent ? inner : l->extent);
-        near = mesh_mul(p, near, inner < l->extent ? inner : l->extent);
+        sources_of(p, a, b, link, &p->block[i], n, &away);
+        all = mesh_mul(p, all, mesh_mul(p, n[0], n[1]));
+        near = mesh_mul(p, near, n[1]);
     }
-    return away || all == near ? all : all - near;
+    all = away || all == near ? all : all - near;
+    return all < p->mesh->n_device ? all : p->mesh->n_device - 1;
 }
 
 axe_status

@@ -114,6 +114,10 @@ is_cut(const posing *q, int dim, int64_t from, int64_t to)
             if (step >= from && step < to)
                 return true;
         }
+    for (int i = 0; i < q->n_spare; i++)
+        if (q->spare_dim[i] == dim && q->spare[i].step >= from &&
+            q->spare[i].step < to)
+            return true;
     return false;
 }
 
@@ -248,6 +252,18 @@ bind_partial(posing *q, const mesh_side *side, const mesh_digit *g,
     return bind(q, side, g, MESH_BOUND, place, used, s);
 }
 
+/* Addends are told apart by the digits of devices, slow to fast. */
+static axe_status
+bind_partials(posing *q, const mesh_side *side, bool used[MESH_ATOMS],
+              mesh_state *s)
+{
+    for (int a = 0; a < q->p->n_atom; a++)
+        for (int i = 0; i < side->n_partial; i++)
+            if (side->partial[i].stride == q->p->atom[a].stride)
+                AXE_TRY(bind_partial(q, side, &side->partial[i], used, s));
+    return AXE_OK;
+}
+
 static axe_status
 make_state(posing *q, const mesh_side *side, mesh_state *s)
 {
@@ -264,8 +280,7 @@ make_state(posing *q, const mesh_side *side, mesh_state *s)
         AXE_TRY(bind(q, side, &side->copy[i], MESH_FREE, 0, used, s));
     for (int i = 0; i < side->n_zero; i++)
         AXE_TRY(bind(q, side, &side->zero[i], MESH_FIXED, 0, used, s));
-    for (int i = 0; i < side->n_partial; i++)
-        AXE_TRY(bind_partial(q, side, &side->partial[i], used, s));
+    AXE_TRY(bind_partials(q, side, used, s));
     return bind_rest(q, side, used, s);
 }
 

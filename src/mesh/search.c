@@ -22,7 +22,8 @@ typedef struct search {
     mesh_problem    *p;
     const mesh_cost *c;
     int              n;
-    node            *node; /* [MOST_STATES] */
+    int              room;
+    node            *node;
 } search;
 
 static bool
@@ -59,6 +60,19 @@ is_better(const node *x, const node *y)
     return x->n_exchange < y->n_exchange;
 }
 
+static void
+add(search *s, const node *x)
+{
+    if (s->n == s->room) {
+        node *more = axe_new_array(s->p->cx, node, 4 * s->room);
+
+        memcpy(more, s->node, (size_t)s->n * sizeof *more);
+        s->node = more;
+        s->room *= 4;
+    }
+    s->node[s->n++] = *x;
+}
+
 /* From node i to state b, if that is sound, new or better. */
 static axe_status
 try(search *s, int i, const mesh_state *b)
@@ -82,7 +96,7 @@ try(search *s, int i, const mesh_state *b)
     x.n_step = from->n_step + 1;
     x.n_exchange = from->n_exchange + (x.step.kind == AXE_COLLECTIVE_EXCHANGE);
     if (k == s->n)
-        s->node[s->n++] = x;
+        add(s, &x);
     else if (is_better(&x, &s->node[k]))
         s->node[k] = x;
     return AXE_OK;
@@ -206,10 +220,10 @@ axe_status
 mesh_search(mesh_problem *p, const mesh_cost *c, int *n_step,
             mesh_step step[MESH_STEPS], int *n_state)
 {
-    search s = {.p = p, .c = c, .n = 1};
+    search s = {.p = p, .c = c, .n = 1, .room = 32};
     int    at;
 
-    s.node = axe_new_array(p->cx, node, MOST_STATES);
+    s.node = axe_new_array(p->cx, node, s.room);
     s.node[0].step.state = p->src;
     s.node[0].from = -1;
     for (;;) {

@@ -50,8 +50,8 @@ device_digit(axe_ctx *cx, const char *side, const axe_mesh *m, axe_iter it,
     return AXE_OK;
 }
 
-static axe_status
-put(axe_ctx *cx, mesh_digit g, int *n, mesh_digit *list)
+axe_status
+mesh_digit_add(axe_ctx *cx, mesh_digit g, int *n, mesh_digit *list)
 {
     if (*n == MESH_DIGITS)
         return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
@@ -76,7 +76,7 @@ read_dim(axe_ctx *cx, const axe_mesh *m, const axe_layout *l, int from, int to,
         g.step = step;
         step *= g.extent;
         if (g.stride > 0)
-            AXE_TRY(put(cx, g, &d->n, d->digit));
+            AXE_TRY(mesh_digit_add(cx, g, &d->n, d->digit));
     }
     return AXE_OK;
 }
@@ -97,12 +97,12 @@ mesh_side_of(axe_ctx *cx, const char *name, const axe_mesh *m,
     for (int i = 0; i < l->n_replica; i++) {
         AXE_TRY(device_digit(cx, name, m, l->replica[i], &g));
         if (g.stride > 0)
-            AXE_TRY(put(cx, g, &out->n_copy, out->copy));
+            AXE_TRY(mesh_digit_add(cx, g, &out->n_copy, out->copy));
     }
     for (int i = 0; i < s->n_partial; i++) {
         AXE_TRY(device_digit(cx, name, m, s->partial[i], &g));
         if (g.stride > 0)
-            AXE_TRY(put(cx, g, &out->n_partial, out->partial));
+            AXE_TRY(mesh_digit_add(cx, g, &out->n_partial, out->partial));
     }
     for (int i = 0; i < l->n_offset; i++) {
         int64_t v, by = device_stride(cx, m, l->offset[i].axis);
