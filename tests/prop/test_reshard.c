@@ -1,0 +1,612 @@
+/* test_reshard.c - plans between spreads against the definition.
+ *
+ * Who holds what comes from the layouts alone, element by element, device by
+ * device.  From that: what each device needs, the bounds of plans, and, step by
+ * step, whether every device ends with the true values, taken from devices that
+ * have them, as often as the plan counts.  All spreads over small meshes, then
+ * random ones, with copies, addends, owners, uneven extents and layouts. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/mesh.h"
+
+enum { DEVICES = 12, ELEMENTS = 160, ADDENDS = 12, RANK = 2, AXES = 3 };
+
+static uint64_t    seed_;
+static const char *now_ = ""; /* what is being looked at */
+
+/* As assert_true; says of what. */
+static void
+check(bool good, const char *what)
+{
+    if (!good)
+        fail_msg("%s of %s", what, now_);
+}
+#define CHECK(c) check((c), #c)
+
+static int
+draw(int n)
+{
+    seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
+    return (int)((seed_ >> 33) % (uint64_t)n);
+}
+
+/* --------------------------------------------------------- the definition */
+
+/* Who holds element x, a set of devices for each addend. */
+typedef struct owners {
+    int      n_element, n_addend, n_device;
+    uint32_t of[ELEMENTS][ADDENDS];
+} owners;
+
+/* Element x of the tensor in the layout's domain, which may be rounded up. */
+static int64_t
+in_domain(const axe_spread *s, axe_shape domain, int64_t x)
+{
+    int64_t at = 0, weight = 1;
+
+    for (int k = s->shape.n - 1; k >= 0; k--) {
+        at += x % s->shape.extent[k] * weight;
+        x /= s->shape.extent[k];
+        weight *= domain.extent[k];
+    }
+    return at;
+}
+
+/* What copies and addends add to a device's number. */
+static int64_t
+coordinate(const axe_mesh *m, const axe_ctx *cx, const axe_points *p, int i)
+{
+    int64_t device = 0;
+
+    for (int k = 0; k < p->n_axis; k++) {
+        const char *name = axe_axis_name(cx, p->axis[k]);
+        int64_t     by = strcmp(name, "gpuid") == 0;
+
+        for (int a = 0; a < m->n_axis; a++)
+            if (strcmp(name, m->axis[a].name) == 0)
+                by = m->axis[a].stride;
+        device += p->coord[i * p->n_axis + k] * by;
+    }
+    return device;
+}
+
+/* The addend that a device has: its digits, slow to fast. */
+static int
+addend_of(const axe_spread *s, int device)
+{
+    int number = 0;
+
+    for (int64_t stride = DEVICES; stride > 0; stride--)
+        for (int i = 0; i < s->n_partial; i++)
+            if (s->partial[i].stride == stride)
+                number = number * (int)s->partial[i].extent +
+                         (int)(device / stride % s->partial[i].extent);
+    return number;
+}
+
+static void
+find_owners(axe_ctx *cx, const axe_mesh *m, const axe_spread *s, owners *o)
+{
+    axe_shape domain = axe_layout_shape(cx, s->layout);
+
+    *o = (owners){1, 1, (int)m->n_device, {{0}}};
+    for (int k = 0; k < s->shape.n; k++)
+        o->n_element *= (int)s->shape.extent[k];
+    for (int i = 0; i < s->n_partial; i++)
+        o->n_addend *= (int)s->partial[i].extent;
+    CHECK(o->n_element <= ELEMENTS && o->n_addend <= ADDENDS);
+    for (int x = 0; x < o->n_element; x++) {
+        axe_points p;
+
+        assert_int_equal(
+            axe_layout_apply(cx, s->layout, in_domain(s, domain, x), &p),
+            AXE_OK);
+        for (int i = 0; i < p.n_point; i++)
+            for (int t = 0; t < o->n_addend; t++) {
+                int64_t device = coordinate(m, cx, &p, i);
+                int     rest = t;
+
+                for (int k = s->n_partial - 1; k >= 0; k--) {
+                    device +=
+                        rest % s->partial[k].extent * s->partial[k].stride;
+                    rest /= (int)s->partial[k].extent;
+                }
+                o->of[x][addend_of(s, (int)device)] |= 1u << device;
+            }
+    }
+}
+
+static int
+ones(uint32_t v)
+{
+    int n = 0;
+
+    for (; v; v &= v - 1)
+        n++;
+    return n;
+}
+
+/* Which addend of dst has addend t of src in it: the digits that both have. */
+static int
+kept(const axe_spread *src, const axe_spread *dst, int t)
+{
+    /* a device with addend t of src */
+    int device = 0;
+
+    for (int64_t stride = 1; stride <= DEVICES; stride++)
+        for (int i = 0; i < src->n_partial; i++)
+            if (src->partial[i].stride == stride) {
+                device += t % (int)src->partial[i].extent * (int)stride;
+                t /= (int)src->partial[i].extent;
+            }
+    return addend_of(dst, device);
+}
+
+typedef struct bound {
+    int64_t recv, total;
+} bound;
+
+static bound
+bound_of(const axe_spread *src, const axe_spread *dst, const owners *a,
+         const owners *b)
+{
+    bound   r = {0, 0};
+    int64_t need[DEVICES] = {0};
+    int     parts = a->n_addend / b->n_addend;
+
+    for (int x = 0; x < a->n_element; x++)
+        for (int k = 0; k < b->n_addend; k++) {
+            uint32_t any = 0, want = b->of[x][k];
+
+            for (int t = 0; t < a->n_addend; t++)
+                any |= kept(src, dst, t) == k ? a->of[x][t] : 0;
+            for (int q = 0; q < a->n_device; q++)
+                need[q] += (want & ~any) >> q & 1;
+            r.total += parts == 1 ? ones(want & ~any)
+                                  : parts - 1 + ones(want) - !!(any & want);
+        }
+    for (int q = 0; q < a->n_device; q++)
+        r.recv = need[q] > r.recv ? need[q] : r.recv;
+    if (parts > 1)
+        r.recv = (r.total + a->n_device - 1) / a->n_device;
+    return r;
+}
+
+/* ---------------------------------------------------------------- execution */
+
+typedef struct values {
+    bool     has[DEVICES][ELEMENTS];
+    uint64_t of[DEVICES][ELEMENTS];
+} values;
+
+static uint64_t
+value(int x, int t)
+{
+    return (uint64_t)(x + 1) * 0x9e3779b97f4a7c15u ^
+           (uint64_t)(t + 1) * 0xc2b2ae3d27d4eb4fu;
+}
+
+static void
+begin(const owners *a, values *v)
+{
+    memset(v, 0, sizeof *v);
+    for (int x = 0; x < a->n_element; x++)
+        for (int t = 0; t < a->n_addend; t++)
+            for (int q = 0; q < a->n_device; q++)
+                if (a->of[x][t] >> q & 1) {
+                    v->has[q][x] = true;
+                    v->of[q][x] = value(x, t);
+                }
+}
+
+/* What one step moves: sums of what all sources of an element have. */
+static void
+execute(const axe_reshard_plan *r, int step, const owners *a, values *v,
+        int64_t moved[DEVICES][DEVICES])
+{
+    static values after;
+
+    memset(&after, 0, sizeof after);
+    memset(moved, 0, DEVICES * sizeof *moved);
+    for (int q = 0; q < a->n_device; q++)
+        for (int x = 0; x < a->n_element; x++) {
+            uint32_t from = 0;
+
+            for (int t = 0; t < a->n_addend; t++) {
+                int64_t p = axe_reshard_source(r, step, x, t, q);
+
+                if (p < 0)
+                    continue;
+                CHECK(p < a->n_device && v->has[p][x]);
+                if (from >> p & 1)
+                    continue;
+                from |= 1u << p;
+                after.has[q][x] = true;
+                after.of[q][x] += v->of[p][x];
+                moved[p][q] += p != q;
+            }
+        }
+    *v = after;
+}
+
+/* Does the step count what moved? */
+static void
+check_counts(const axe_reshard_plan *r, int step, int n,
+             int64_t moved[DEVICES][DEVICES])
+{
+    const axe_reshard_step *s = &r->step[step];
+    int64_t                 recv = 0, send = 0, total = 0, messages = 0;
+
+    for (int p = 0; p < n; p++) {
+        int64_t got = 0, given = 0, many = 0;
+
+        for (int q = 0; q < n; q++) {
+            CHECK(axe_reshard_sends(r, step, p, q) == moved[p][q]);
+            given += moved[p][q];
+            got += moved[q][p];
+            many += moved[q][p] > 0;
+        }
+        recv = got > recv ? got : recv;
+        send = given > send ? given : send;
+        messages = many > messages ? many : messages;
+        total += got;
+    }
+    CHECK(s->max_recv == recv);
+    CHECK(s->max_send == send);
+    CHECK(s->total == total);
+    CHECK(s->messages >= messages);
+    CHECK(s->messages <= n || n == 1);
+    CHECK((messages > 0) == (s->messages > 0));
+}
+
+static void
+check_end(const axe_reshard_plan *r, const owners *a, const owners *b,
+          const values *v)
+{
+    for (int x = 0; x < a->n_element; x++)
+        for (int k = 0; k < b->n_addend; k++) {
+            uint64_t sum = 0;
+
+            for (int t = 0; t < a->n_addend; t++)
+                sum += kept(&r->src, &r->dst, t) == k ? value(x, t) : 0;
+            for (int q = 0; q < a->n_device; q++)
+                if (b->of[x][k] >> q & 1) {
+                    CHECK(v->has[q][x]);
+                    CHECK(v->of[q][x] == sum);
+                }
+        }
+}
+
+/* Elements of the fullest device. */
+static int64_t
+fullest(const owners *o)
+{
+    int64_t most = 0;
+
+    for (int q = 0; q < o->n_device; q++) {
+        int64_t n = 0;
+
+        for (int x = 0; x < o->n_element; x++)
+            for (int t = 0; t < o->n_addend; t++)
+                n += o->of[x][t] >> q & 1;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+typedef struct tally {
+    int plans, steps, refused, uneven, sums, above;
+} tally;
+
+static bool
+in_rounds(axe_collective c)
+{
+    return c == AXE_COLLECTIVE_ALL_REDUCE || c == AXE_COLLECTIVE_BROADCAST;
+}
+
+/* One plan, whose messages are free or not. */
+static void
+check_plan(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
+           const axe_spread *dst, const owners *a, const owners *b, bool free_,
+           tally *t)
+{
+    const axe_reshard_plan *r;
+    axe_reshard_options     opt = {.bits = 32, .free = free_};
+    static values           v;
+    int64_t                 moved[DEVICES][DEVICES], total = 0, recv = 0;
+    bound                   least = bound_of(src, dst, a, b);
+
+    assert_int_equal(axe_reshard(cx, m, src, dst, &opt, &r), AXE_OK);
+    begin(a, &v);
+    for (int i = 0; i < r->n_step; i++) {
+        execute(r, i, a, &v, moved);
+        if (!in_rounds(r->step[i].kind))
+            check_counts(r, i, a->n_device, moved);
+        total += r->step[i].total;
+        recv += r->step[i].max_recv;
+    }
+    check_end(r, a, b, &v);
+    CHECK(r->bound_recv == least.recv);
+    CHECK(r->bound_total == least.total);
+    CHECK(r->max_recv == recv && r->total == total);
+    CHECK(r->max_recv >= least.recv && r->total >= least.total);
+    CHECK((r->why != NULL) == (r->max_recv > r->bound_recv));
+    CHECK(r->time <= r->direct_time * 1.000001);
+    if (free_ && m->n_link == 1 && a->n_addend == b->n_addend)
+        CHECK(r->max_recv == least.recv);
+    if (r->n_step > 0)
+        CHECK(r->step[r->n_step - 1].memory == fullest(b));
+    t->plans++;
+    t->steps += r->n_step;
+    t->sums += a->n_addend > b->n_addend;
+    t->above += r->max_recv > least.recv;
+}
+
+static void
+check_pair(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
+           const axe_spread *dst, tally *t)
+{
+    static owners a, b;
+    bool          asks = false;
+
+    for (int i = 0; i < dst->n_partial; i++) {
+        bool there = false;
+
+        for (int k = 0; k < src->n_partial; k++)
+            there = there || src->partial[k].stride == dst->partial[i].stride;
+        asks = asks || (!there && dst->partial[i].extent > 1);
+    }
+    if (asks) {
+        const axe_reshard_plan *r;
+
+        assert_int_equal(axe_reshard(cx, m, src, dst, NULL, &r),
+                         AXE_EUNSUPPORTED);
+        t->refused++;
+        return;
+    }
+    now_ = axe_textf(cx, "'%s' '%s' --mesh '%s'", axe_spread_text(cx, src),
+                     axe_spread_text(cx, dst), axe_mesh_text(cx, m));
+    find_owners(cx, m, src, &a);
+    find_owners(cx, m, dst, &b);
+    check_plan(cx, m, src, dst, &a, &b, true, t);
+    check_plan(cx, m, src, dst, &a, &b, false, t);
+}
+
+/* ------------------------------------------------------------------ spreads */
+
+typedef struct mesh {
+    int n, size[AXES];
+} mesh;
+
+static const axe_mesh *
+make_mesh(axe_ctx *cx, const mesh *s, const char *links)
+{
+    axe_buf         b = {.cx = cx};
+    const axe_mesh *m;
+
+    for (int a = 0; a < s->n; a++)
+        axe_putf(&b, "%s%c=%d%s", a ? ", " : "", 'x' + a, s->size[a],
+                 a == 0 ? links : "");
+    assert_int_equal(axe_mesh_read(cx, b.text, &m), AXE_OK);
+    return m;
+}
+
+enum { FREE = RANK, OWNED, PARTIAL, N_ROLE };
+
+/* Axis order[i] has role role[order[i]]: a dimension, copies, one device,
+ * addends. */
+static void
+make_spread(axe_ctx *cx, const axe_mesh *m, int n_axis, const int *shape,
+            const int *order, const int *role, axe_spread *out)
+{
+    axe_buf b = {.cx = cx};
+    int     n = 0;
+
+    for (int d = 0; d < RANK; d++) {
+        axe_putf(&b, "%s%d", d ? ", " : "", shape[d]);
+        n = 0;
+        for (int i = 0; i < n_axis; i++)
+            if (role[order[i]] == d)
+                axe_putf(&b, "%s%c", n++ ? ", " : "@(", 'x' + order[i]);
+        axe_puts(&b, n ? ")" : "");
+    }
+    n = 0;
+    for (int i = 0; i < n_axis; i++)
+        if (role[i] == OWNED)
+            axe_putf(&b, "%s%c=%d", n++ ? ", " : " at ", 'x' + i,
+                     (int)m->axis[i].size - 1);
+    n = 0;
+    for (int i = 0; i < n_axis; i++)
+        if (role[i] == PARTIAL)
+            axe_putf(&b, "%s%c", n++ ? ", " : " + partial(", 'x' + i);
+    axe_puts(&b, n ? ")" : "");
+    assert_int_equal(axe_spread_read(cx, m, b.text, out), AXE_OK);
+}
+
+static const int orders[6][AXES] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+/* Number i of the spreads over n axes. */
+static void
+numbered(axe_ctx *cx, const axe_mesh *m, int n_axis, const int *shape, int i,
+         axe_spread *out)
+{
+    int role[AXES];
+
+    for (int a = 0; a < n_axis; a++, i /= N_ROLE)
+        role[a] = i % N_ROLE;
+    make_spread(cx, m, n_axis, shape, orders[i], role, out);
+}
+
+static int
+n_spread(int n_axis)
+{
+    int n = n_axis < 3 ? n_axis : 6;
+
+    for (int a = 0; a < n_axis; a++)
+        n *= N_ROLE;
+    return n;
+}
+
+static void
+report(const char *what, const tally *t)
+{
+    print_message("%s: %d plans, %d steps, %d of sums, %d above the bound, %d "
+                  "refused\n",
+                  what, t->plans, t->steps, t->sums, t->above, t->refused);
+}
+
+/* All pairs of spreads over meshes of one and two axes, even and not. */
+static void
+test_all_small(void **state)
+{
+    static const mesh meshes[] = {{1, {2}},    {1, {3}},    {1, {4}},
+                                  {1, {5}},    {1, {12}},   {2, {2, 2}},
+                                  {2, {2, 3}}, {2, {3, 2}}, {2, {4, 2}}};
+    static const int  shapes[][RANK] = {{12, 4}, {5, 7}};
+    tally             t = {0};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(meshes); i++)
+        for (int k = 0; k < AXE_LEN(shapes); k++) {
+            int n = n_spread(meshes[i].n);
+
+            for (int s = 0; s < n; s++) {
+                axe_ctx        *cx = axe_ctx_new();
+                const axe_mesh *m = make_mesh(cx, &meshes[i], "");
+                axe_spread      src, dst;
+
+                numbered(cx, m, meshes[i].n, shapes[k], s, &src);
+                for (int d = 0; d < n; d++) {
+                    axe_mark mark = axe_ctx_mark(cx);
+
+                    numbered(cx, m, meshes[i].n, shapes[k], d, &dst);
+                    check_pair(cx, m, &src, &dst, &t);
+                    axe_ctx_release(cx, mark);
+                }
+                axe_ctx_free(cx);
+            }
+        }
+    report("all", &t);
+    assert_true(t.plans > 20000 && t.sums > 1000);
+}
+
+/* Three axes, two links, random shapes. */
+static void
+test_random(void **state)
+{
+    static const mesh meshes[] = {
+        {3, {2, 2, 2}}, {3, {2, 2, 3}}, {3, {3, 2, 2}}, {3, {2, 3, 2}},
+        {2, {2, 5}},    {2, {3, 3}},    {2, {3, 4}},    {2, {2, 6}}};
+    tally       t = {0};
+    const char *seed = getenv("AXE_SEED");
+
+    (void)state;
+    seed_ = seed ? strtoull(seed, NULL, 10) : 20261127;
+    print_message("seed %" PRIu64 "\n", seed_);
+    for (int i = 0; i < 6000; i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const mesh     *s = &meshes[draw(AXE_LEN(meshes))];
+        const axe_mesh *m = make_mesh(cx, s, draw(2) ? " @ far" : "");
+        int             shape[RANK] = {1 + draw(13), 1 + draw(12)};
+        axe_spread      src, dst;
+
+        if (draw(2))
+            shape[0] = 12;
+        numbered(cx, m, s->n, shape, draw(n_spread(s->n)), &src);
+        numbered(cx, m, s->n, shape, draw(n_spread(s->n)), &dst);
+        check_pair(cx, m, &src, &dst, &t);
+        axe_ctx_free(cx);
+    }
+    report("random", &t);
+    assert_true(t.sums > 100);
+}
+
+/* ------------------------------------------------------------------ layouts */
+
+/* A layout of one dimension of `size`, whose digits go to devices and memory in
+ * any order. */
+static const char *
+random_layout(axe_ctx *cx, const mesh *s, const int *stride, int size)
+{
+    axe_buf extents = {.cx = cx}, strides = {.cx = cx}, rest = {.cx = cx};
+    bool    used[AXES] = {false};
+    int     left = size, n = 0;
+
+    while (left > 1) {
+        int a = draw(s->n + 1), e = 2 + draw(3);
+
+        if (left % e != 0)
+            e = left;
+        if (a < s->n && !used[a] && left % s->size[a] == 0) {
+            used[a] = true;
+            e = s->size[a];
+            axe_putf(&strides, "%s%d@gpuid", n ? ", " : "", stride[a]);
+        } else {
+            axe_putf(&strides, "%s%d", n ? ", " : "", 1 + n);
+        }
+        axe_putf(&extents, "%s%d", n++ ? ", " : "", e);
+        left /= e;
+    }
+    for (int a = 0; a < s->n; a++)
+        if (!used[a] && draw(3))
+            axe_putf(&rest, " + [%d : %d@gpuid]", s->size[a], stride[a]);
+        else if (!used[a])
+            axe_putf(&rest, " + %d@gpuid", draw(s->size[a]) * stride[a]);
+    return axe_textf(cx, "((%s)) : ((%s))%s", extents.text, strides.text,
+                     rest.text ? rest.text : "");
+}
+
+/* Block-cyclic and any other order of digits; also of extents that are rounded
+ * up. */
+static void
+test_layouts(void **state)
+{
+    static const mesh meshes[] = {{2, {2, 3}}, {2, {4, 2}}, {3, {2, 2, 3}},
+                                  {1, {6}},    {2, {2, 2}}, {2, {6, 2}}};
+    tally             t = {0};
+
+    (void)state;
+    seed_ = 7;
+    for (int i = 0; i < 6000; i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const mesh     *s = &meshes[draw(AXE_LEN(meshes))];
+        const axe_mesh *m = make_mesh(cx, s, draw(3) ? "" : " @ far");
+        int             size = 12 * (1 + draw(6)), stride[AXES], cut = draw(4);
+        axe_spread      x[2];
+
+        for (int a = s->n - 1, at = 1; a >= 0; at *= s->size[a--])
+            stride[a] = at;
+        for (int k = 0; k < 2; k++) {
+            const char *text = random_layout(cx, s, stride, size);
+
+            if (cut > 0)
+                text = axe_textf(cx, "%s of (%d)", text, size - cut);
+            assert_int_equal(axe_spread_read(cx, m, text, &x[k]), AXE_OK);
+        }
+        check_pair(cx, m, &x[0], &x[1], &t);
+        axe_ctx_free(cx);
+    }
+    report("layouts", &t);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_small),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_layouts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,298 @@
+/* test_mesh.c - meshes, spreads and plans by table; and that a plan for a
+ * million devices takes below a millisecond. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "axe/mesh.h"
+
+static int n_wrong;
+
+/* "=text" is what is printed; else "CODE message", its beginning. */
+static void
+expect(axe_ctx *cx, axe_status st, const char *got, const char *want,
+       const char *what)
+{
+    const char *text =
+        st == AXE_OK
+            ? axe_textf(cx, "=%s", got)
+            : axe_textf(cx, "%s %s", axe_status_name(st), axe_last_error(cx));
+
+    if (strncmp(text, want, strlen(want)) != 0 ||
+        (*want == '=' && strcmp(text, want) != 0)) {
+        print_message("%s: %s, wanted %s\n", what, text, want);
+        n_wrong++;
+    }
+}
+
+/* clang-format off */
+static const struct { const char *text, *want; } meshes[] = {
+    {"x=4", "=x=4"},
+    {" x = 4 , y=2 ", "=x=4, y=2"},
+    {"node=2@far, gpu=8", "=node=2 @ far, gpu=8"},
+    {"a=2, b=3; order b, a", "=a=2, b=3; order b, a"},
+    {"a=2, b=3; order a, b", "=a=2, b=3"},
+    {"a=1, b=3; order b, a", "=a=1, b=3; order b, a"},
+    {"x=2 @ ib; ib: 2.5us, 25GB/s", "=x=2 @ ib; ib: 2500ns, 25GB/s"},
+    {"x=2; near: 1us, 1.5kB/s", "=x=2; near: 1us, 1500B/s"},
+    {"x=2; far: 1us, 1TB/s", "=x=2"},
+    {"x=2 @ a, y=2 @ b; a: 1us, 2GB/s; b: 1ms, 1MB/s", "=x=2 @ a, y=2 @ b; b: 1ms, 1MB/s; a: 1us, 2GB/s"},
+    {"x=1099511627776", "=x=1099511627776"},
+    {"", "ESYNTAX mesh: expected the name of an axis, but the text ends"},
+    {"x", "ESYNTAX mesh: expected '=', but the text ends"},
+    {"x=a", "ESYNTAX mesh: expected how many devices, but found 'a'"},
+    {"x=0", "ESHAPE mesh: an axis has at least one device"},
+    {"x=2,x=3", "ENAME mesh: two axes of one name"},
+    {"m=2", "ENAME mesh: m and gpuid are what all devices have"},
+    {"x=2 @ 3", "ESYNTAX mesh: expected the name of a link, but found '3'"},
+    {"x=2 @ ib", "ENAME mesh: link ib is not described: add '; ib: 2us, 50GB/s'"},
+    {"x=2, y=2; order x", "ESHAPE mesh: the order names all axes, slow to fast"},
+    {"x=2; order z", "ENAME mesh: no such axis"},
+    {"x=2, y=2; order x, x", "ENAME mesh: an axis twice in its order"},
+    {"x=2; order x; order x", "ESYNTAX mesh: expected ':' behind a link, but found 'x'"},
+    {"x=2; near: 1s, 1B/s", "ESYNTAX mesh: expected ns, us or ms, but found 's'"},
+    {"x=2; near: 1us, 1Gb/s", "ESYNTAX mesh: expected B/s, kB/s, MB/s, GB/s or TB/s, but found 'Gb'"},
+    {"x=2; near: 1us, 0B/s", "ESHAPE mesh: a bandwidth is above 0"},
+    {"x=2; near: 0.5ns, 1B/s", "ELIMIT mesh: a number from 0 on, of whole ns or B/s"},
+    {"x=2; near: -1ns, 1B/s", "ELIMIT mesh: a number from 0 on, of whole ns or B/s"},
+    {"x=2; near: 1us, 1B/s; near: 1us, 1B/s", "ENAME mesh: a link is described twice"},
+    {"x=2; near: 1.0000000000001us, 1B/s", "ELIMIT mesh: too many decimals"},
+    {"x=1099511627777", "ELIMIT mesh: more than 2^40 devices"},
+    {"x=1048576, y=1048577", "ELIMIT mesh: more than 2^40 devices"},
+    {"a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,n=1,o=1,p=1,q=1,r=1", "ELIMIT mesh: more than 16 axes"},
+    {"x=2 y=2", "ESYNTAX mesh: expected the end of the text, but found 'y'"},
+    {"x=99999999999999999999", "EOVERFLOW mesh: a number leaves int64"},
+};
+
+/* Over x=4, y=2. */
+static const struct { const char *text, *want; } spreads[] = {
+    {"24", "=(24) : (1) + [(4, 2) : (2@gpuid, 1@gpuid)]"},
+    {"24@x", "=((4, 6)) : ((2@gpuid, 1)) + [2 : 1@gpuid]"},
+    {"24@(y, x), 3", "=((2, 4, 3), 3) : ((1@gpuid, 2@gpuid, 3), 1)"},
+    {"10@x at y=1", "=((4, 3)) : ((2@gpuid, 1)) + 1@gpuid of (10)"},
+    {"8 at x=3, y=1", "=(8) : (1) + 7@gpuid"},
+    {"8, 3@y + partial(x)", "=(8, (2, 2)) : (2, (1@gpuid, 1)) of (8, 3) + partial [4:2]"},
+    {"(4, 2) : (2@gpuid, 1) of (4, 2) + partial [2:1]", "=(4, 2) : (2@gpuid, 1) + partial [2:1]"},
+    {"(4, 2) : (1@x, 1@y)", "=(4, 2) : (1@x, 1@y)"},
+    {"", "ESYNTAX spread: expected an extent, but the text ends"},
+    {"0", "ESHAPE spread: extents are at least 1"},
+    {"8@", "ESYNTAX spread: expected an axis of the mesh, but the text ends"},
+    {"8@z", "ENAME spread: the mesh has no such axis"},
+    {"8@x, 8@x", "ESHAPE spread: an axis is taken twice"},
+    {"8@(x, y", "ESYNTAX spread: expected ')', but the text ends"},
+    {"8 at x", "ESYNTAX spread: expected '=', but the text ends"},
+    {"8 at x=4", "ESHAPE spread: the axis has no such device"},
+    {"8 + sum(x)", "ESYNTAX spread: expected 'partial', but found 'sum'"},
+    {"8 + partial", "ESYNTAX spread: expected '(', but the text ends"},
+    {"8 and", "ESYNTAX spread: expected the end of the text, but found 'and'"},
+    {"(4) : (1@gpuid) of (5)", "ESHAPE spread: dimension 0 has extent 5; the layout has room for 1 to 4"},
+    {"(4) : (1@gpuid) of (4, 1)", "ESHAPE spread: 2 extents for a layout of 1 dimensions"},
+    {"(4) : (1@gpuid) + partial [0:1]", "ESHAPE spread: addends are at least 1, on devices 1 apart"},
+    {"(4) : (1@gpu)", "ENAME"},
+    {"4611686018427387904, 4", "EOVERFLOW"},
+    {"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "ELIMIT spread: more than 16 dimensions"},
+};
+
+/* Steps as "kind over axes: state [gets/gives/all/messages]", with messages
+ * free; a plan above its bound says so. */
+static const struct { const char *mesh, *src, *dst, *want; } plans[] = {
+    {"x=4", "24", "24@x", "=slice over x: 24@x [0/0/0/0]"},
+    {"x=4", "24@x", "24@x", "="},
+    {"x=4", "24@x", "24", "=all-gather over x: 24 [18/18/72/3]"},
+    {"x=4", "24@x, 8", "24, 8@x", "=all-to-all over x: 24, 8@x [36/36/144/3]"},
+    {"x=2, y=2", "24@x", "24@y", "=permute over x, y: 24@y [12/12/24/1]"},
+    {"x=2, y=2", "8@x, 8@y", "8@y, 8@x", "=permute over x, y: 8@y, 8@x [16/16/32/1]"},
+    {"x=4, y=2", "24@x, 24@y", "24@y, 24@x", "=exchange over x, y: 24@y, 24@x [72/72/432/2]"},
+    {"x=4", "24 at x=1", "24", "=broadcast over x: 24 [24/24/72/2]"},
+    {"x=4", "24 at x=1", "24@x", "=scatter over x: 24@x [6/18/18/1]"},
+    {"x=4", "24@x", "24 at x=1", "=gather over x: 24 at x=1 [18/6/18/3]"},
+    {"x=4", "24 at x=1", "24 at x=2", "=point-to-point over x: 24 at x=2 [24/24/24/1]"},
+    {"x=4", "24", "24 at x=2", "=slice over x: 24 at x=2 [0/0/0/0]"},
+    {"x=4", "24 + partial(x)", "24@x", "=reduce-scatter over x: 24@x [18/18/72/3]"},
+    {"x=4", "24 + partial(x)", "24", "=all-reduce over x: 24 [36/36/144/6]"},
+    {"x=4", "24 + partial(x)", "24 + partial(x)", "="},
+    {"x=2, y=2", "24@y + partial(x)", "24 + partial(x)", "=all-gather over y: 24 + partial(x) [12/12/48/1]"},
+    {"x=4", "10@x", "10", "=all-gather over x: 10 [9/9/30/3]"},
+    {"x=2, y=3", "6@x", "6@y", "=exchange over x, y: 6@y [2/2/6/2]"},
+    {"x=4", "(3, 4, 2) : (2, 1@gpuid, 1)", "24", "=all-gather over x: 24 [18/18/72/3]"},
+    {"x=4", "(3, 4, 2) : (2, 1@gpuid, 1)", "24@x", "=all-to-all over x: 24@x [4/4/16/3]"},
+    {"x=4", "(24) : (1) + [2 : 2@gpuid]", "24", "=broadcast over x:(2)2: 24 [24/24/48/1]"},
+    {"x=2,y=2; order y, x", "8@x", "8@x at y=1", "=slice over y: 8@x at y=1 [0/0/0/0]"},
+    {"x=4", "24@x", "25@x", "ESHAPE reshard: SRC has 24 elements, DST 25"},
+    {"x=4", "10@x", "5@x, 2", "ESHAPE reshard: SRC and DST have other dimensions, and one is rounded up"},
+    {"x=4", "8", "8 + partial(x)", "EUNSUPPORTED DST asks for addends over devices 1 apart"},
+    {"x=4", "(4) : (-1@gpuid) + 3@gpuid", "4", "EUNSUPPORTED SRC: (4 : -1@gpuid) runs through devices backwards"},
+    {"x=4", "(8) : (1@gpuid)", "8", "ESHAPE SRC: (8 : 1@gpuid) leaves the 4 devices of the mesh"},
+    {"x=4", "(2) : (2@gpuid) + 5@gpuid", "2", "ESHAPE SRC: offset 5@gpuid is no device of the 4 of the mesh"},
+    {"x=4", "(4) : (1@gpuid) + 1@gpuid", "4", "EUNSUPPORTED SRC: its devices are shifted by 1 along iters that go over all of them"},
+    {"x=4", "(2, 2) : (1@gpuid, 1@gpuid)", "4", "ESHAPE SRC: devices 1 apart are told apart twice"},
+    {"x=6", "(2) : (1@gpuid) + [3 : 2@gpuid]", "(3) : (1@gpuid) + [2 : 3@gpuid] of (2)", "EUNSUPPORTED reshard: devices are cut at 2 and at 3, which are no digits of one number"},
+};
+/* clang-format on */
+
+static void
+test_meshes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(meshes); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_mesh *m = NULL;
+        axe_status      st = axe_mesh_read(cx, meshes[i].text, &m);
+
+        expect(cx, st, st == AXE_OK ? axe_mesh_text(cx, m) : "", meshes[i].want,
+               meshes[i].text);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
+static void
+test_spreads(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(spreads); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_mesh *m;
+        axe_spread      s, again;
+        axe_status      st;
+        const char     *text = "";
+
+        assert_int_equal(axe_mesh_read(cx, "x=4, y=2", &m), AXE_OK);
+        st = axe_spread_read(cx, m, spreads[i].text, &s);
+        if (st == AXE_OK) {
+            text = axe_spread_text(cx, &s);
+            assert_int_equal(axe_spread_read(cx, m, text, &again), AXE_OK);
+            assert_string_equal(axe_spread_text(cx, &again), text);
+        }
+        expect(cx, st, text, spreads[i].want, spreads[i].text);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
+static axe_status
+plan(axe_ctx *cx, const char *mesh, const char *src, const char *dst,
+     const axe_reshard_options *opt, const axe_reshard_plan **r)
+{
+    const axe_mesh *m;
+    axe_spread      a, b;
+
+    AXE_TRY(axe_mesh_read(cx, mesh, &m));
+    AXE_TRY(axe_spread_read(cx, m, src, &a));
+    AXE_TRY(axe_spread_read(cx, m, dst, &b));
+    return axe_reshard(cx, m, &a, &b, opt, r);
+}
+
+static const char *
+steps_text(axe_ctx *cx, const axe_reshard_plan *r)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int i = 0; i < r->n_step; i++) {
+        const axe_reshard_step *s = &r->step[i];
+
+        axe_putf(&b,
+                 "%s%s over %s: %s [%" PRId64 "/%" PRId64 "/%" PRId64
+                 "/%" PRId64 "]",
+                 i ? "; " : "", axe_collective_text(s->kind), s->axes, s->after,
+                 s->max_recv, s->max_send, s->total, s->messages);
+    }
+    return b.text ? b.text : "";
+}
+
+static void
+test_plans(void **state)
+{
+    const axe_reshard_options opt = {.free = true};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(plans); i++) {
+        axe_ctx                *cx = axe_ctx_new();
+        const axe_reshard_plan *r = NULL;
+        axe_status              st =
+            plan(cx, plans[i].mesh, plans[i].src, plans[i].dst, &opt, &r);
+
+        expect(cx, st, st == AXE_OK ? steps_text(cx, r) : "", plans[i].want,
+               axe_textf(cx, "%s to %s", plans[i].src, plans[i].dst));
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
+/* clang-format off */
+static const struct { const char *mesh, *src, *dst; int n_step; } million[] = {
+    {"x=1024, y=1024", "16384@x, 16384@y", "16384@y, 16384@x", 1},
+    {"x=1024, y=1024", "4194304@(x, y), 64", "4194304@(y, x), 64", 1},
+    {"x=1024, y=1024", "16384@x, 16384@y", "16384@x, 16384", 1},
+    {"x=1048576", "16777216@x", "16777216", 1},
+    {"x=1048576", "16777215@x, 8", "16777215@x, 8", 0},
+    {"x=1048576", "16777213@x", "16777213", 1},
+    {"node=131072 @ far, gpu=8", "4194304 + partial(node, gpu)", "4194304", 3},
+    {"a=64, b=128, c=128", "8192@a, 8192@b, 8192@c", "8192@c, 8192@a, 8192@b", 1},
+    {"x=1024, y=1024", "1024000@x", "1024000@y", 1},
+};
+/* clang-format on */
+
+static double
+now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* The best of some runs, since others use the machine, too. */
+static void
+test_million(void **state)
+{
+    const axe_reshard_options opt = {.bits = 16};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(million); i++) {
+        double best = 1e9;
+        int    n_step = -1;
+
+        for (int k = 0; k < 20; k++) {
+            axe_ctx                *cx = axe_ctx_new();
+            const axe_reshard_plan *r;
+            double                  at = now_us();
+
+            assert_int_equal(plan(cx, million[i].mesh, million[i].src,
+                                  million[i].dst, &opt, &r),
+                             AXE_OK);
+            at = now_us() - at;
+            best = at < best ? at : best;
+            n_step = r->n_step;
+            assert_int_equal(r->mesh->n_device, 1048576);
+            axe_ctx_free(cx);
+        }
+        print_message("%6.0f us, %d steps: %s to %s\n", best, n_step,
+                      million[i].src, million[i].dst);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(AXE_STRESS)
+        assert_true(best < 1000);
+#endif
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_spreads),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_million),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
