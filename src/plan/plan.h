@@ -53,6 +53,8 @@ typedef struct axe_operand {
     bool              fills;   /* CTAs that fill up a cluster may be inside */
     const axe_atom   *part[2]; /* load, store the end of a row, see axe_nest */
     const axe_atom   *apart;   /* loads what is no run along the lanes */
+    const axe_node   *next;    /* packed: what a later task reads is so far on,
+                                  and should be asked for; or NULL */
 } axe_operand;
 
 /* Does a check of the operand speak of the variable? */

@@ -30,7 +30,7 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
                  axe_type_table[l->mem.type].name,
                  axe_node_text(cx, l->mem.at));
     if (l->op == AXE_LOP_prefetch && l->i)
-        axe_puts(b, " to leave first");
+        axe_puts(b, l->i == 1 ? " to leave first" : " to the second level");
     if (l->op == AXE_LOP_fconst)
         axe_putf(b, " %.17g", l->f);
     if (l->op == AXE_LOP_iconst || l->op == AXE_LOP_lanes ||

@@ -148,6 +148,18 @@ ask_ahead(axe_lowering *lw, axe_lblock *blk, axe_mem m)
     l->mem.at = axe_sum(lw, m.at, axe_int(lw, AHEAD_BYTES / bytes));
 }
 
+/* A vector of what a later task reads, to the second level. */
+static void
+ask_for_later(axe_lowering *lw, axe_mem m, const axe_node *far)
+{
+    axe_lir *l = axe_emit(lw, lw->level[lw->top].block, AXE_LIR_OP);
+
+    l->op = AXE_LOP_prefetch;
+    l->i = 2;
+    l->mem = m;
+    l->mem.at = axe_sum(lw, m.at, far);
+}
+
 /* The vectors of b in this step of k. */
 static axe_reg *
 columns(axe_lowering *lw, const axe_cpu_tile *tl)
@@ -163,6 +175,8 @@ columns(axe_lowering *lw, const axe_cpu_tile *tl)
                       tl->left && j + 1 == tl->width ? lw->s->core->view[1].part
                                                      : NULL);
     }
+    if (tl->far)
+        ask_for_later(lw, factor(lw, b, &tl->b, t->n, 0, 0), tl->far);
     return col;
 }
 
@@ -550,7 +564,12 @@ axe_lower_contract(axe_lowering *lw, axe_lblock *b)
     lw->level[0] = (axe_open_level){.block = b};
     lw->top = 0;
     tl.type = axe_compute_of(lw, axe_sum_at(lw, 0, 0, tl.lanes).type);
-    AXE_TRY(axe_take_reads(lw, &lw->s->operand[t->b]));
+    const axe_operand *right = &lw->s->operand[t->b];
+    AXE_TRY(axe_take_reads(lw, right));
+    if (right->next) {
+        AXE_TRY(axe_take_reads_of(lw, right->next));
+        tl.far = axe_named(lw, b, "far", axe_with_reads(lw, right->next));
+    }
     measure_depth(lw, b, &tl);
     axe_nest outer = part_of(all, 0, tl.n_from);
     return axe_nest_open(lw, &outer, t->by_column ? columns_body : row_body,

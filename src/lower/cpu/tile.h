@@ -19,6 +19,7 @@ typedef struct axe_cpu_tile {
     axe_tile_source a, b;
     const axe_node *left; /* lanes of the last vector that are columns; NULL:
                              all, or what lies behind is zeros */
+    const axe_node *far;  /* from b: what a later task reads, or NULL */
     const axe_node *next; /* of a's view: where the rows begin that this tile
                              asks for, NULL: none */
     axe_type type;        /* of the sums */

@@ -263,7 +263,7 @@ loads_in(const axe_planner *p, const axe_node *n)
 
     for (int i = 0; i < n->n_arg; i++)
         k += loads_in(p, n->arg[i]);
-    return k + (from ? count(from, AXE_OP_load) : 0);
+    return k + (from ? 4 * count(from, AXE_OP_load) : 0);
 }
 
 /* All loads of an expression, also in subscripts, each node once. */
@@ -396,15 +396,21 @@ axe_request_make(axe_planner *p, const axe_stmt *s, axe_request *out)
     for (int d = 0; d < s->dst->n_arg; d++)
         gather(s->dst->arg[d], load, &n_load);
     gather(r.value, load, &n_load);
+    const axe_node **next = axe_new_array(p->cx, const axe_node *, n_max + 1);
     for (int i = 1; i < n_load; i++) {
         const axe_node *from = axe_packed_load(p, load[i]);
         for (int d = 0; from && d < from->n_arg; d++)
             gather(from->arg[d], load, &n_load);
+        next[i] = from ? axe_packed_next(p, load[i]) : NULL;
+        if (next[i])
+            gather(next[i], load, &n_load);
     }
     r.operand = axe_new_array(p->cx, axe_operand, n_load);
     r.n_operand = n_load;
-    for (int i = 0; i < n_load; i++)
+    for (int i = 0; i < n_load; i++) {
         AXE_TRY(resolve(p, &r, load[i], &r.operand[i]));
+        r.operand[i].next = next[i];
+    }
     AXE_TRY(check_overlap(p, &r));
     *out = r;
     return AXE_OK;

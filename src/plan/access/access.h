@@ -111,6 +111,9 @@ const axe_tensor *axe_packed_source(const axe_planner *p, const axe_stmt *s,
 /* What the tile that is read, one without memory, is a copy of, or NULL. */
 const axe_node *axe_packed_load(const axe_planner *p, const axe_node *load);
 
+/* axe_operand.next of such a tile; NULL: tasks that follow read the same. */
+const axe_node *axe_packed_next(axe_planner *p, const axe_node *load);
+
 /* The access `load` of such a tile as one of its source.  Guards say where the
  * source ends; what is visited up to the next whole vector and group are zeros.
  * Errors  EUNSUPPORTED: it does not begin at whole vectors and groups */

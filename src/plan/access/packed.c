@@ -14,6 +14,8 @@
  * An argument of more dimensions is such a matrix for each value of the outer
  * ones, one behind the other: the weights of experts, or of layers.  Which one,
  * a subscript may compute; where that is outside, the sum has no steps. */
+#include "ir/rewrite.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/access/subscript.h"
 #include "plan/plan_int.h"
@@ -54,6 +56,129 @@ axe_packed_load(const axe_planner *p, const axe_node *load)
                : NULL;
 }
 
+/* Are all elements that n reads what they were when w ran? */
+static bool
+lasts(const axe_planner *p, const axe_stmt *w, const axe_node *n)
+{
+    if (n->op == AXE_OP_load && n->u.tensor->dir != AXE_DIR_IN) {
+        const axe_stmt *by = axe_only_writer(p, n->u.tensor);
+        if (!by || !axe_runs_before(p, by, w))
+            return false;
+    }
+    for (int i = 0; i < n->n_arg; i++)
+        if (!lasts(p, w, n->arg[i]))
+            return false;
+    return true;
+}
+
+/* ---------------------------------------------------------- the next matrix */
+
+/* The first tile of a matrix waits for its columns, which take longer from
+ * memory than to multiply; later ones find them in the caches, and memory is
+ * idle.  So each asks for one vector in NEXT of what the tile NEXT places on
+ * reads, which has all of it then.  Not where few matrices have a second tile:
+ * memory is busy all the time then. */
+enum { NEXT = 3 };
+
+/* A variable, and what is in its place. */
+typedef struct one_var {
+    axe_ctx        *cx;
+    const axe_var  *var;
+    const axe_node *by;
+} one_var;
+
+static const axe_node *
+change_var(void *user, const axe_node *n)
+{
+    const one_var *x = user;
+
+    return n->op == AXE_OP_var && n->u.var == x->var ? x->by : NULL;
+}
+
+/* The fastest variable of the scope around s, or NULL. */
+static const axe_var *
+fastest_around(const axe_planner *p, const axe_stmt *s)
+{
+    for (int i = 0; i < p->kernel->n_body; i++) {
+        const axe_stmt *b = p->kernel->body[i];
+        if (b->kind == AXE_STMT_SCOPE && b->n_var > 0 &&
+            axe_stmt_within(b->n_body, b->body, s))
+            return b->var[b->n_var - 1];
+    }
+    return NULL;
+}
+
+/* Which matrix the tile NEXT places on takes, where this one takes `at`; NULL
+ * if that is not known before. */
+static const axe_node *
+matrix_of_next(const axe_planner *p, const axe_stmt *w, const axe_node *at,
+               const axe_var *v)
+{
+    const axe_node *n = at, *i = axe_var_node(p->cx, AXE_NOWHERE, v), *last;
+    const axe_stmt *by;
+
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    if (n->op != AXE_OP_load || n->n_arg > 0 || !lasts(p, w, n) ||
+        !(by = axe_only_writer(p, n->u.tensor)) || by->n_dim > 0 ||
+        by->fold != AXE_FOLD_NONE || by->value->op != AXE_OP_load ||
+        by->value->u.tensor->dir != AXE_DIR_IN || !axe_mentions(by->value, v) ||
+        axe_retile_of(p->n_retile, p->retile, v))
+        return NULL;
+    last = axe_node2(p->cx, AXE_OP_sub, v->extent, axe_index_const(p->cx, 1));
+    i = axe_node2(p->cx, AXE_OP_add, i, axe_index_const(p->cx, NEXT));
+    one_var x = {p->cx, v, axe_node2(p->cx, AXE_OP_min, i, last)};
+    n = axe_node_map(p->cx, by->value, change_var, &x);
+    return n->type == AXE_TYPE_INDEX
+               ? n
+               : axe_cast(p->cx, n->at, AXE_TYPE_INDEX, n);
+}
+
+/* Are tiles half as many again as matrices? */
+static const axe_node *
+seconds(const axe_planner *p, const axe_node *tiles, const axe_node *matrices)
+{
+    return axe_node2(
+        p->cx, AXE_OP_le,
+        axe_node2(p->cx, AXE_OP_mul, matrices, axe_index_const(p->cx, 3)),
+        axe_node2(p->cx, AXE_OP_mul, tiles, axe_index_const(p->cx, 2)));
+}
+
+const axe_node *
+axe_packed_next(axe_planner *p, const axe_node *load)
+{
+    const axe_stmt    *w = filled_by(p, load->u.tensor);
+    const axe_tensor  *t = w->value->u.tensor;
+    const axe_packing *k = &p->pack[t->id];
+    const axe_var     *v = fastest_around(p, w);
+    const axe_node    *zero = axe_index_const(p->cx, 0), *n, *in, *part;
+
+    if (t->rank != 3 && t->rank != 4)
+        return NULL;
+    for (int d = 1; v && d < t->rank; d++)
+        if (axe_mentions(w->value->arg[d], v))
+            return NULL;
+    n = v ? matrix_of_next(p, w, w->value->arg[0], v) : NULL;
+    if (!n)
+        return NULL;
+    in = axe_node2(p->cx, AXE_OP_and, axe_node2(p->cx, AXE_OP_le, zero, n),
+                   axe_node2(p->cx, AXE_OP_lt, n, t->shape[0]));
+    in = axe_node2(p->cx, AXE_OP_and, in, seconds(p, v->extent, t->shape[0]));
+    n = axe_node2(p->cx, AXE_OP_mul,
+                  axe_node2(p->cx, AXE_OP_sub, n, w->value->arg[0]),
+                  axe_unit_node(p, t->stride[0].unit));
+    n = axe_node_new(p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+                     (const axe_node *[]){in, n, zero});
+    part = axe_node2(p->cx, AXE_OP_mod, axe_var_node(p->cx, AXE_NOWHERE, v),
+                     axe_index_const(p->cx, NEXT));
+    part = axe_node2(p->cx, AXE_OP_mul, part,
+                     axe_unit_node(p, t->stride[k->column].unit));
+    part = axe_node2(p->cx, AXE_OP_mul, part, axe_index_const(p->cx, k->lanes));
+    return axe_node2(p->cx, AXE_OP_add, n, part);
+}
+
+/* ---------------------------------------------------------------- operands */
+
 /* The reader's name for what the writer calls v. */
 static const axe_var *
 renamed(const axe_stmt *w, const axe_node *load, const axe_var *v)
@@ -90,21 +215,6 @@ add_term(axe_planner *p, const axe_var *v, int64_t extent, int64_t unit,
     if (unit > 1)
         it[n++] = (axe_iter){unit, within, AXE_AXIS_M, AXE_UNIT_ONE};
     op->term[op->n_term++] = (axe_term){v, n, it};
-}
-
-/* Are all elements that n reads what they were when w ran? */
-static bool
-lasts(const axe_planner *p, const axe_stmt *w, const axe_node *n)
-{
-    if (n->op == AXE_OP_load && n->u.tensor->dir != AXE_DIR_IN) {
-        const axe_stmt *by = axe_only_writer(p, n->u.tensor);
-        if (!by || !axe_runs_before(p, by, w))
-            return false;
-    }
-    for (int i = 0; i < n->n_arg; i++)
-        if (!lasts(p, w, n->arg[i]))
-            return false;
-    return true;
 }
 
 /* Dimension d, around the matrices: the same one for the whole statement. */

@@ -324,7 +324,9 @@ put_effect(axe_cprinter *p, const axe_lir *l)
         return st;
     }
     axe_putf(b, "__builtin_prefetch(&%s%s);\n", memory(p, &l->mem, 1, &st),
-             l->i ? ", 0, 0" : "");
+             l->i == 0   ? ""
+             : l->i == 1 ? ", 0, 0"
+                         : ", 0, 2");
     return st;
 }
 

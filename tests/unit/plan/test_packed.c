@@ -11,23 +11,28 @@
 
 enum { M = 19, N = 37, K = 45, E = 3, TILES = 5, BM = 4 };
 
-/* The weights of a tile of rows are W[%s, n, k]; `more` stands in front. */
+/* The weights of a tile of rows are W[%s, n, k]; `more` stands in front, and
+ * `range` are the tasks'. */
 static const char text[] =
     "kernel k(in f32 X[M, K], in i32 which[Q], in f32 W[E, 2, N, K],\n"
     "         out f32 Y[M, N]) {\n"
-    " index m, n, k; cta (i : M by 4, j : N by 32) {\n"
+    " index m, n, k; cta (%s) {\n"
     " reg f32 c[4, 32] = 0; shared f32 a[4, 16]; shared f32 b[32, 16];\n"
     " i32 e = which[i]; %s\n"
     " for (t : K by 16) { a[m, k] = X[i*4 + m, t*16 + k];\n"
     " b[n, k] = W[%s, j*32 + n, t*16 + k]; c[m, n] += a[m, k] * b[n, k]; }\n"
     " Y[i*4 + m, j*32 + n] = c[m, n]; } }\n";
 
+static const char rows_first[] = "i : M by 4, j : N by 32",
+                  columns_first[] = "j : N by 32, i : M by 4";
+
 static axe_status
-compile(axe_ctx *cx, const char *machine, const char *more, const char *at,
-        axe_stage last, const axe_program **p)
+compile_for(axe_ctx *cx, const char *machine, const char *range,
+            const char *more, const char *at, axe_stage last,
+            const axe_program **p)
 {
     static char      out[1024];
-    int              n = snprintf(out, sizeof out, text, more, at);
+    int              n = snprintf(out, sizeof out, text, range, more, at);
     int32_t          source = axe_source_add(cx, "k.axe", out, (size_t)n);
     axe_compile_spec spec = {.machine = machine,
                              .n_order = 1,
@@ -35,6 +40,13 @@ compile(axe_ctx *cx, const char *machine, const char *more, const char *at,
                              .order = (const char *[]){"packed"}};
 
     return axe_compile(cx, source, &spec, last, p);
+}
+
+static axe_status
+compile(axe_ctx *cx, const char *machine, const char *more, const char *at,
+        axe_stage last, const axe_program **p)
+{
+    return compile_for(cx, machine, columns_first, more, at, last, p);
 }
 
 static void
@@ -68,6 +80,44 @@ test_choice(void **state)
             fail_msg("row %d: %s", i, axe_last_error(cx));
         if (st != AXE_OK)
             assert_string_equal(axe_last_error(cx), row[i].says);
+        axe_ctx_free(cx);
+    }
+}
+
+/* Where tasks that follow may read other matrices, a part of what they read is
+ * asked for: its place is known before, and not that of other columns. */
+static void
+test_next(void **state)
+{
+    static const struct {
+        const char *range, *more, *at, *next;
+    } row[] = {
+        {columns_first, "", "e, 0",
+         "(i64(which[min(i + 3, cdiv(M, 4) - 1)]) >= 0 && "
+         "i64(which[min(i + 3, cdiv(M, 4) - 1)]) < E && "
+         "E*3 <= cdiv(M, 4)*2 ? (i64(which[min(i + 3, cdiv(M, 4) - 1)]) - "
+         "i64(e))*W.stride0 : 0) + i%3*W.stride2*16"},
+        {rows_first, "", "e, 0", NULL},
+        {columns_first, "", "0, e", NULL},
+        {columns_first, "", "i, 0", NULL},
+        {columns_first, "", "e, i", NULL},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_program *p;
+        const axe_node    *next = NULL;
+        if (compile_for(cx, "cpu-avx512", row[i].range, row[i].more, row[i].at,
+                        AXE_STAGE_LOWER, &p) != AXE_OK)
+            fail_msg("row %d: %s", i, axe_last_error(cx));
+        const axe_schedule *s = contraction(p->plan);
+        for (int k = 0; k < s->n_operand; k++)
+            next = next ? next : s->operand[k].next;
+        if (!next != !row[i].next)
+            fail_msg("row %d: %s", i, next ? axe_node_text(cx, next) : "none");
+        if (next)
+            assert_string_equal(axe_node_text(cx, next), row[i].next);
         axe_ctx_free(cx);
     }
 }
@@ -188,6 +238,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_next),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_sums),
     };
