@@ -28,8 +28,8 @@ REASONS = [
     ("of shared memory; one of", "shared memory",
      "the tiles and stages of the defaults do not fit the machine: smaller tiles or fewer stages."),
     ("is folded into by several tasks of", "folds",
-     "tasks fold into one element, which takes an atom that CPUs and most OpenCL devices have not; let each task "
-     "write its own part, and another scope add them up, as `kernels/gemm_splitk.axe` does."),
+     "tasks fold into one element, which takes an atom that CPUs and most OpenCL devices have not; write "
+     "`cta deterministic`, which gives them an order."),
     ("may be one element for several tasks of", "folds", None),
     ("this cta takes", "threads",
      "scopes of warps and warp groups name more threads than a CTA of the machine has: fewer warps, or `threads`."),

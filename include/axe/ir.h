@@ -114,8 +114,9 @@ void axe_build_scope(axe_builder *b, const char *kind, int n,
  * first[k] on, [n] as many as ranges; the variables still begin at 0. */
 void axe_build_from(axe_builder *b, int n, const int64_t *first);
 /* Of the scope just opened, as the IR's text says it: "threads", "registers",
- * "cluster", "group" and a number, "persistent" or "hilbert" and 1; "overlap"
- * and 1 for the first scope of a group, 2 for those behind it. */
+ * "cluster", "group" and a number, "persistent", "hilbert" or "deterministic"
+ * and 1; "overlap" and 1 for the first scope of a group, 2 for those behind it.
+ */
 void axe_build_key(axe_builder *b, const char *key, int64_t value);
 /* Scopes of different threads, one for each role, side by side. */
 void axe_build_roles(axe_builder *b);

@@ -20,6 +20,9 @@ AXE_CHECK axe_status axe_check_races(axe_ctx *cx, const axe_kernel *k);
  * and computes no subscript: a scope variable whose entities may write one
  * element in it; NULL: there is none. */
 const axe_var **axe_kernel_conflicts(axe_ctx *cx, const axe_kernel *k);
+/* check_cores.c: scopes that are deterministic do not name `cores`.
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_check_cores(axe_ctx *cx, const axe_kernel *k);
 /* check_tile.c: parts of tiles that are read but never written. */
 AXE_CHECK axe_status axe_check_tiles(axe_ctx *cx, const axe_kernel *k);
 /* check_roles.c: what roles do to one another. */

@@ -127,6 +127,11 @@ axe_scope_verify(axe_ctx *cx, const axe_stmt *s, const axe_stmt *outer,
         return axe_fail(cx, s->at, AXE_EUNSUPPORTED,
                         "only ctas that are in no other scope persist or form "
                         "clusters");
+    if (outer && k->deterministic)
+        return axe_fail(cx, s->at, AXE_EUNSUPPORTED,
+                        "`deterministic` is said of a cta that is in no other "
+                        "scope: here entities of the `%s` around it meet, too",
+                        axe_scope_name(outer->scope));
     if (k->registers > 0 && s->scope != AXE_SCOPE_CTA && !role)
         return axe_fail(cx, s->at, AXE_ESHAPE,
                         "`registers` is said of a cta or of a role, not of a "

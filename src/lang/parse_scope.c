@@ -317,8 +317,29 @@ parse_cluster(axe_parser *p, axe_list *keys)
            axe_parse_expected(p, "`cta` after the cluster's size");
 }
 
-/* scope = [ "cluster" "(" expr ")" ] SCOPE [ "persistent" ] ranges keys block
- */
+/* { "persistent" | "deterministic" } */
+static void
+parse_words(axe_parser *p, axe_list *keys)
+{
+    static const struct {
+        axe_token_kind word;
+        axe_scope_key  key;
+    } row[] = {
+        {AXE_TOK_persistent, AXE_SCOPE_KEY_persistent},
+        {AXE_TOK_deterministic, AXE_SCOPE_KEY_deterministic},
+    };
+
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_span at = p->tok->at;
+        if (!axe_parse_take(p, row[i].word))
+            continue;
+        push_key(p, keys, row[i].key, at, AXE_SCOPE_THREAD, NULL);
+        i = -1; /* words come in any order */
+    }
+}
+
+/* scope = [ "cluster" "(" expr ")" ] SCOPE { "persistent" | "deterministic" }
+ *         ranges keys block */
 const axe_syntax *
 axe_parse_scope(axe_parser *p)
 {
@@ -329,11 +350,7 @@ axe_parse_scope(axe_parser *p)
         return NULL;
     s->scope = (axe_scope_kind)(p->tok->kind - AXE_TOK_core);
     p->tok++;
-    if (p->tok->kind == AXE_TOK_persistent) {
-        push_key(p, &keys, AXE_SCOPE_KEY_persistent, p->tok->at,
-                 AXE_SCOPE_THREAD, NULL);
-        p->tok++;
-    }
+    parse_words(p, &keys);
     if (!parse_ranges(p, s, &keys) || !parse_keys(p, &keys) ||
         !parse_body(p, s))
         return NULL;

@@ -172,6 +172,9 @@ AXE_CHECK axe_status axe_check_types(axe_planner *p, const axe_stmt *s);
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_check_scatter(axe_planner *p, const axe_stmt *s);
 
+/* Does a subscript of s, which is a scatter, that computes nothing tell v? */
+bool axe_scatter_tells(axe_ctx *cx, const axe_stmt *s, const axe_var *v);
+
 /* Does the statement fold into elements that subscripts compute, and may
  * threads meet there, since the machine has rows that fold into memory? */
 bool axe_scatter_is_atomic(const axe_planner *p, const axe_stmt *s);

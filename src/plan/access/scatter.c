@@ -8,6 +8,7 @@
  * indices there can reach.  Machines with rows that fold into memory need not
  * ask: every thread brings what it has, in any order. */
 #include "ir/check.h"
+#include "ir/stmt.h"
 #include "machine/thread_rows.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
@@ -35,18 +36,27 @@ reach_of(const axe_stmt *s, const axe_affine *a, int64_t *out)
 
 /* Does subscript k differ for different values of v? */
 static bool
-parts(axe_planner *p, const axe_stmt *s, int k, const axe_var *v)
+parts(axe_ctx *cx, const axe_stmt *s, int k, const axe_var *v)
 {
     axe_affine a;
     int64_t    c, reach;
 
-    if (!axe_affine_of(p->cx, s->dst->arg[k], &a) || !reach_of(s, &a, &reach))
+    if (!axe_affine_of(cx, s->dst->arg[k], &a) || !reach_of(s, &a, &reach))
         return false;
     for (int i = 0; i < a.n; i++)
         if (a.var[i] != v && a.var[i]->kind == AXE_VAR_SCOPE)
             return false;
     c = axe_affine_coef(&a, v);
     return c > reach || -c > reach;
+}
+
+bool
+axe_scatter_tells(axe_ctx *cx, const axe_stmt *s, const axe_var *v)
+{
+    for (int k = 0; k < s->dst->n_arg; k++)
+        if (parts(cx, s, k, v))
+            return true;
+    return false;
 }
 
 static axe_status
@@ -57,16 +67,16 @@ check_var(axe_planner *p, const axe_stmt *s, const axe_var *v)
 
     if (axe_is_iconst(v->extent, &n) && n == 1)
         return AXE_OK;
-    for (int k = 0; k < s->dst->n_arg; k++)
-        if (parts(p, s, k, v))
-            return AXE_OK;
+    if (axe_scatter_tells(p->cx, s, v))
+        return AXE_OK;
     st = axe_fail(p->cx, s->dst->at, AXE_EUNSUPPORTED,
                   "`%s` may be one element for several tasks of `%s`, which "
                   "have no order",
                   axe_node_text(p->cx, s->dst), v->name);
     axe_help(p->cx,
-             "give each task a part of another dimension, as in "
-             "`y[rows[m], %s*64 + n]`, or run over `%s` in a `for`",
+             "write `cta deterministic`, which gives them one; or give each "
+             "task a part of another dimension, as in `y[rows[m], %s*64 + n]`, "
+             "or run over `%s` in a `for`",
              v->name, v->name);
     return st;
 }
@@ -96,13 +106,31 @@ folds(const axe_planner *p, const axe_stmt *s)
            (axe_is_scatter(p->cx, s) || p->conflicts[s->id]);
 }
 
+/* Is s in a scope in which the order of what it folds counts? */
+static bool
+has_order(const axe_planner *p, int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    bool found = false;
+
+    if (!axe_type_is_float(s->dst->u.tensor->type))
+        return false;
+    for (int i = 0; i < n && !found; i++)
+        found = body[i]->keys.deterministic
+                    ? axe_stmt_within(body[i]->n_body, body[i]->body, s)
+                    : has_order(p, body[i]->n_body, body[i]->body, s) ||
+                          has_order(p, body[i]->n_other, body[i]->other, s);
+    return found;
+}
+
 bool
 axe_scatter_is_atomic(const axe_planner *p, const axe_stmt *s)
 {
     int param;
 
-    return folds(p, s) && axe_simt_find_fold(p->mc, s->fold,
-                                             s->dst->u.tensor->type, 1, &param);
+    return folds(p, s) &&
+           axe_simt_find_fold(p->mc, s->fold, s->dst->u.tensor->type, 1,
+                              &param) &&
+           !has_order(p, p->kernel->n_body, p->kernel->body, s);
 }
 
 /* A row that would fold on a machine with what it needs. */
@@ -134,10 +162,9 @@ axe_check_scatter(axe_planner *p, const axe_stmt *s)
                       axe_node_text(p->cx, s->dst), v->name, p->mc->name);
         axe_help(
             p->cx,
-            "give each task a part of a tensor of its own, as in "
-            "`part[%s, ...]`, and fold the parts in a scope behind; or run "
-            "over `%s` in a `for`",
-            v->name, v->name);
+            "write `cta deterministic`, which gives them an order; or run over "
+            "`%s` in a `for`",
+            v->name);
     } else
         st = check_around(p, p->kernel->n_body, p->kernel->body, s, &found);
     if (st != AXE_OK)

@@ -13,6 +13,7 @@
 
 #include "ir/rewrite.h"
 #include "ir/stmt.h"
+#include "plan/access/meets.h"
 #include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
@@ -25,19 +26,6 @@ typedef struct made {
     axe_kernel *k;
     axe_list    first, declared; /* const axe_stmt * */
 } made;
-
-/* Does a launch know the value before it begins? */
-static bool
-is_fixed(const axe_node *n)
-{
-    if (n->op == AXE_OP_load || n->op == AXE_OP_reduce ||
-        (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE))
-        return false;
-    for (int i = 0; i < n->n_arg; i++)
-        if (!is_fixed(n->arg[i]))
-            return false;
-    return true;
-}
 
 static axe_stmt *
 declare(made *m, const axe_stmt *first, const axe_node *n)
@@ -75,7 +63,7 @@ find_groups(made *m, int n, axe_stmt *const *body)
         if (len < 2)
             continue;
         axe_overlap_group g = axe_overlap_find(m->cx, len, body + i);
-        if (!is_fixed(g.n_counter))
+        if (!axe_is_known_at_launch(g.n_counter))
             continue;
         axe_list_push(&m->declared, declare(m, body[i], g.n_counter));
         axe_list_push(&m->first, body[i]);

@@ -292,8 +292,10 @@ made_var(axe_planner *p, const axe_var *of, const char *what)
 static void
 retile_scope(axe_planner *p, const axe_stmt *s)
 {
-    if (s->keys.overlap > 0)
-        return; /* others count its tiles as they are written */
+    /* Others count its tiles as they are written; or where a tile begins, and
+     * so what is summed how, must not depend on the number of workers. */
+    if (s->keys.overlap > 0 || s->keys.deterministic)
+        return;
     for (int i = 0; i < s->n_var; i++) {
         const axe_node *e = s->var[i]->extent;
         int64_t         tile;

@@ -34,6 +34,15 @@ const axe_kernel *axe_simt_fold_loops(axe_ctx *cx, const axe_kernel *k);
 /* k with folds that stand in folds as statements. */
 const axe_kernel *axe_simt_unnest(axe_ctx *cx, const axe_kernel *k);
 
+/* ---------------------------------------------------------------- ordered.c */
+
+/* k, in whose deterministic scopes no entities meet any more; k itself if none
+ * do.
+ * Errors  EUNSUPPORTED: tiles or clusters have an order already */
+AXE_CHECK axe_status axe_order_meets(axe_ctx *cx, const axe_machine *mc,
+                                     const axe_kernel  *k,
+                                     const axe_kernel **out);
+
 /* ---------------------------------------------------------------- reflect.c */
 
 /* The kernel with branches where subscripts have absolute values. */

@@ -176,6 +176,36 @@ library(void **state)
     axe_ctx_free(cx);
 }
 
+/* Entities that keep parts, of two tensors; that take turns, some or all. */
+static void
+ordered(void **state)
+{
+    static const char *const body[] = {
+        "cta deterministic (i : M by 16, j : N by 64) {"
+        " Y[j*64 + n] += X[i*16 + m, j*64 + n];"
+        " Z[i*16 + m] += X[i*16 + m, j*64 + n]; }",
+        "cta deterministic (i : M by 16, j : N by 64, h : 2)"
+        " Z[i*16 + m] *= X[i*16 + m, j*64 + n];",
+        "cta deterministic (i : M by 16, j : N by 64)"
+        " Y[row[j*64 + n]] += X[i*16 + m, j*64 + n];",
+        "cta deterministic (i : M by 16, j : N by 64)"
+        " for (t : 2) Z[i*16 + m] += X[i*16 + m, j*64 + n];",
+        "for (t : M) cta deterministic (i : M by 16) Y[n] += X[i*16 + m, n];",
+    };
+    axe_ctx *cx = axe_ctx_new();
+
+    (void)state;
+    for (int b = 0; b < AXE_LEN(body); b++)
+        for (int i = 0; i < AXE_LEN(machines); i++)
+            check_kernel(axe_textf(cx,
+                                   "kernel k(in f32 X[M, N], in i32 row[N],"
+                                   " inout f32 Y[N], inout f32 Z[M])"
+                                   "{ index m, n; %s }",
+                                   body[b]),
+                         0, machines[i]);
+    axe_ctx_free(cx);
+}
+
 /* What a pass over plans needs an earlier one has made, on each machine, and
  * what it makes none has yet; all that plans have is made. */
 static void
@@ -207,20 +237,23 @@ names(void **state)
         const char *machine, *pass, *said;
     } row[] = {
         {"cpu-avx2", "keep",
-         "planning for cpu-avx2 has no pass 'keep'; it has raise, interleave, "
+         "planning for cpu-avx2 has no pass 'keep'; it has raise, ordered, "
+         "interleave, "
          "reflect, sum_loops, few_rows, counters, scopes, rings, declared, "
          "steps, waits, layouts, memory, schedules, dead, multiples, split, "
          "merge, views, open\n"},
         {"sm_80", "hold_sums",
-         "planning for sm_80 has no pass 'hold_sums'; it has raise, alone, "
-         "unloop, unbatch, prefix, unnest, fold_loops, keep, staging, teams, "
+         "planning for sm_80 has no pass 'hold_sums'; it has raise, "
+         "ordered, alone, unloop, unbatch, prefix, unnest, fold_loops, keep, "
+         "staging, teams, "
          "tied, roles, "
          "written, products, registers, shared, atoms, parts, zeros, "
          "lifetimes, "
          "hazards, asked, protocols, queues, overlap, columns, rooms, "
          "drains, order\n"},
         {"sm_90a", "interleave",
-         "planning for sm_90a has no pass 'interleave'; it has raise, unloop, "
+         "planning for sm_90a has no pass 'interleave'; it has raise, "
+         "ordered, unloop, "
          "unbatch, prefix, unnest, fold_loops, keep, staging, teams, tied, "
          "roles, "
          "written, products, registers, shared, atoms, parts, zeros, "
@@ -256,6 +289,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library),
+        cmocka_unit_test(ordered),
         cmocka_unit_test(names),
         cmocka_unit_test(order),
     };
