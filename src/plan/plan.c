@@ -12,6 +12,7 @@ kept(const axe_planner *p)
     out->machine = p->mc;
     out->target = p->target;
     out->kernel = p->kernel;
+    out->written = p->written;
     out->n_schedule = p->kernel->n_index_stmt;
     out->schedule = (const axe_schedule *const *)p->schedule;
     out->n_place = p->kernel->n_tensor;

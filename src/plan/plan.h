@@ -210,6 +210,7 @@ typedef struct axe_packing {
 
 typedef struct axe_plan {
     const axe_kernel          *kernel;
+    const axe_kernel          *written; /* before any pass */
     const axe_machine         *machine;
     const axe_plan_target     *target;
     int                        n_schedule; /* by statement id */

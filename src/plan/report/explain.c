@@ -130,6 +130,39 @@ put_told_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     }
 }
 
+/* given: sizes are; for usual ones threads have no estimates. */
+static axe_list
+meets_of(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at, bool given)
+{
+    axe_list    line = {.cx = cx};
+    axe_cost_at known = *at;
+
+    if (!given && !axe_machine_has_levels(p->machine))
+        known.size = NULL;
+    axe_tell_meets(cx, p, &known, &line);
+    return line;
+}
+
+static void
+put_meets(axe_buf *out, const axe_list *line)
+{
+    for (int i = 0; i < line->n; i++)
+        axe_putf(out, "%-10s  %s\n", i ? "" : "meets",
+                 (const char *)line->item[i]);
+}
+
+/* "meets":["line 3: ..."], where there are any. */
+static void
+put_meets_json(axe_buf *out, const axe_list *line)
+{
+    for (int i = 0; i < line->n; i++) {
+        const char *text = line->item[i];
+        axe_puts(out, i ? "," : "\"meets\":[");
+        axe_json_put_text(out, text, strlen(text));
+    }
+    axe_puts(out, line->n > 0 ? "]," : "");
+}
+
 static void
 put_domains(axe_buf *out, const axe_kernel *k)
 {
@@ -159,6 +192,7 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                const int64_t *size)
 {
     axe_cost_at     at = launch_of(cx, p, size);
+    axe_list        meets = meets_of(cx, p, &at, size != NULL);
     const axe_cost *cost;
 
     axe_putf(out, "plan of %s for %s", p->kernel->name, p->machine->name);
@@ -170,6 +204,7 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     put_domains(out, p->kernel);
     p->target->put_cost(cx, out, p, &at, size != NULL);
     put_told(cx, out, p);
+    put_meets(out, &meets);
     for (int i = 0; i < p->n_retile; i++)
         axe_putf(out, "tasks of %s: %s\n", p->retile[i].scope->name,
                  retile_text(cx, &p->retile[i]));
@@ -308,6 +343,7 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p, const int64_t *size)
 {
     axe_cost_at     at = launch_of(cx, p, size);
     const axe_cost *cost = costs_of(cx, p, &at);
+    axe_list        meets = meets_of(cx, p, &at, size != NULL);
     bool            first = true;
 
     put_head_json(cx, out, p, &at);
@@ -315,6 +351,7 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p, const int64_t *size)
     if (p->target->put_cost_json)
         p->target->put_cost_json(cx, out, p, &at, size != NULL);
     put_told_json(cx, out, p);
+    put_meets_json(out, &meets);
     axe_puts(out, "\"statements\":[");
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i]) {

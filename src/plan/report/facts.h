@@ -32,6 +32,13 @@ const char *axe_schedule_name(axe_schedule_kind k);
 /* "line 12", or the label of a builder's call. */
 const char *axe_place_text(axe_ctx *cx, axe_span at);
 
+/* Where entities of a scope come to one element: which, in what order, and what
+ * that costs.
+ * at      for which launch; sizes NULL: no bytes
+ * out     texts */
+void axe_tell_meets(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+                    axe_list *out);
+
 /* The layout of a tile, or that it is open: while planning goes on. */
 const char *axe_tile_layout_text(axe_ctx *cx, const axe_place *pl);
 
