@@ -63,8 +63,11 @@ typedef enum axe_sync_kind {
     AXE_SYNC_TAKEN, /* [reg, answer] that number; -1: none */
     AXE_SYNC_ADMIT, /* the call's next launch may begin once all CTAs have come
                        here or ended */
-    AXE_SYNC_PRIOR  /* the call's launches before this one have ended, and what
+    AXE_SYNC_PRIOR, /* the call's launches before this one have ended, and what
                        they wrote is seen by the thread */
+    AXE_SYNC_COUNT, /* [counter] a word of 64 bits in global memory is one more;
+                       who waits for it sees what this thread knows */
+    AXE_SYNC_REACH  /* [counter, n] it is n or more */
 } axe_sync_kind;
 
 /* Where an operand of an atom is. */
