@@ -30,13 +30,23 @@ typedef enum axe_sim_policy {
     AXE_SIM_RANDOM /* any order that is allowed, by the seed */
 } axe_sim_policy;
 
+/* Of clusters that run at the same time, since they wait for counters. */
+typedef enum axe_sim_turns {
+    AXE_SIM_EVEN,   /* all alike */
+    AXE_SIM_BEHIND, /* one runs only when nobody else can */
+    AXE_SIM_AHEAD   /* one runs as far as it can before anybody else does */
+} axe_sim_turns;
+
 typedef struct axe_sim_options {
     axe_sim_policy policy;
     uint64_t       seed;
     int     n_sm;     /* CTAs at a time of persistent grids; 0: the machine's */
     int64_t max_step; /* instructions of all warps of a cluster, then it counts
                          as endless; 0: 10^9 */
-    bool no_check;    /* of races and initialisation: to measure */
+    bool          no_check; /* of races and initialisation: to measure */
+    axe_sim_turns turns;
+    int64_t who; /* the one: its number, -1 the last; of more than there are
+                    its remainder */
 } axe_sim_options;
 
 enum { AXE_SIM_MAX = 64 };
@@ -61,10 +71,12 @@ typedef struct axe_sim_report {
     int              n_count; /* of atoms, in order of the first use */
     axe_sim_count   *count;
     int64_t          n_block, n_inst; /* CTAs; instructions of warps */
-    int64_t          conflicts; /* turns that banks cost beyond the first */
-    int64_t          global_read, global_written; /* [bytes] by atoms */
-    int64_t          shared_read, shared_written;
-    int64_t          products; /* of contractions */
+    int64_t n_together; /* most clusters of a launch that ran at the same time,
+                           since they wait for counters; 0: none do */
+    int64_t conflicts;  /* turns that banks cost beyond the first */
+    int64_t global_read, global_written; /* [bytes] by atoms */
+    int64_t shared_read, shared_written;
+    int64_t products; /* of contractions */
 } axe_sim_report;
 
 /* Run all launches of a program for a machine with threads.  What is wrong with

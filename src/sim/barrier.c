@@ -72,6 +72,10 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
 {
     sim_named *b = &w->cta->named[id];
 
+    if (!b->cur.vc) {
+        b->cur = axe_sim_clock_new(s);
+        b->over = axe_sim_clock_new(s);
+    }
     axe_sim_clock_join(s, &b->cur, w->clock);
     axe_sim_release(s, w);
     b->count = n;
@@ -86,7 +90,7 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
     if (b->came < n)
         return;
     axe_sim_clock_copy(s, &b->over, b->cur);
-    axe_sim_clock_zero(s, &b->cur);
+    axe_sim_clock_zero(s, &b->cur, w->cta->cluster->range);
     b->came = 0;
     wake_named(s, w->cta, id);
     if (n == s->g->n_thread)
@@ -96,7 +100,7 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
 static void
 come_all(sim *s, sim_warp *w, const sim_call *c)
 {
-    sim_named *b = &s->all;
+    sim_named *b = &w->cta->cluster->all;
 
     if (c->in->shape->atom->sync == AXE_SYNC_BARRIER)
         axe_sim_clock_join(s, &b->cur, w->clock);
@@ -110,13 +114,13 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
         return;
     for (int i = 0; i < s->g->cluster; i++)
         for (int k = 0; k < s->n_warp; k++) {
-            sim_warp *v = &s->cta[i].warp[k];
+            sim_warp *v = &w->cta->cluster->cta[i].warp[k];
             if (v->wait == SIM_WAIT_CLUSTER) {
                 axe_sim_clock_join(s, &v->clock, b->cur);
                 v->wait = SIM_RUN;
             }
         }
-    axe_sim_clock_zero(s, &b->cur);
+    axe_sim_clock_zero(s, &b->cur, w->cta->cluster->range);
     b->came = 0;
 }
 
@@ -219,7 +223,7 @@ end_phase(sim *s, sim_cta *cta, sim_mbar *b)
     b->pending = b->count;
     b->cur.vc[b->agent] = b->phase;
     axe_sim_clock_join(s, &b->over, b->cur);
-    axe_sim_clock_zero(s, &b->cur);
+    axe_sim_clock_zero(s, &b->cur, cta->cluster->range);
     for (int i = 0; i < s->n_warp; i++)
         if (cta->warp[i].wait == SIM_WAIT_MBAR)
             try_wake(s, &cta->warp[i]);
@@ -318,7 +322,7 @@ arrival_at(sim *s, sim_warp *w, const sim_call *c, int lane)
         return axe_sim_cta_of(s, c, 0, lane);
     rank = c->at[1][lane];
     if (rank >= 0 && rank < s->g->cluster)
-        return &s->cta[rank];
+        return &w->cta->cluster->cta[rank];
     axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
                  "%s arrives at CTA %lld of a cluster of %d", who(s, w),
                  (long long)rank, s->g->cluster);
@@ -337,8 +341,7 @@ arrive(sim *s, sim_warp *w, const sim_call *c, int lane, bool expect)
     b = axe_sim_mbar_of(s, c, 0, lane, cta, cta != w->cta);
     if (cta != w->cta) {
         axe_sim_check_begun(s, c, cta);
-        cta->remote[w->agent] = w->clock.vc[w->agent];
-        cta->remote_site[w->agent] = (uint16_t)axe_sim_site(s, c->in);
+        axe_sim_used_by(s, c, cta);
     }
     if (!b)
         return;

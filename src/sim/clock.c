@@ -9,47 +9,110 @@ int
 axe_sim_agent_new(sim *s, sim_agent_kind kind, const sim_cta *cta, int index,
                   int group)
 {
-    assert(s->n_agent < s->max_agent);
-    s->agent[s->n_agent] = (sim_agent){kind, cta, index, group};
-    return s->n_agent++;
+    int range = cta->cluster->range;
+    int number = range * s->per_range + s->n_agent[range]++;
+
+    assert(s->n_agent[range] <= s->per_range);
+    s->agent[number] = (sim_agent){kind, cta, cta->block, index, group};
+    return number;
 }
 
+static int
+n_words(const sim *s)
+{
+    return (s->n_range + 63) / 64;
+}
+
+/* Where nothing is in tensor memory, nobody asks what is known of it. */
 sim_clock
 axe_sim_clock_new(sim *s)
 {
     return (sim_clock){axe_new_array(s->own, uint32_t, s->max_agent),
                        axe_new_array(s->own, uint32_t, s->max_agent),
-                       axe_new_array(s->own, uint32_t, s->max_agent)};
+                       s->g->n_tmem > 0
+                           ? axe_new_array(s->own, uint32_t, s->max_agent)
+                           : s->no_clock,
+                       axe_new_array(s->own, uint64_t, n_words(s))};
+}
+
+int
+axe_sim_clock_range(const sim *s, const sim_clock *c, int k)
+{
+    while (k < s->n_range) {
+        uint64_t left = c->of[k / 64] >> k % 64;
+        if (left)
+            return k + __builtin_ctzll(left);
+        k = (k / 64 + 1) * 64;
+    }
+    return s->n_range;
 }
 
 void
-axe_sim_clock_raise(const sim *s, uint32_t *to, const uint32_t *from)
+axe_sim_clock_raise(const sim *s, const sim_clock *c, uint32_t *to,
+                    const uint32_t *from)
 {
-    for (int i = 0; i < s->n_agent; i++)
-        to[i] = to[i] > from[i] ? to[i] : from[i];
+    for (int k = axe_sim_clock_range(s, c, 0); k < s->n_range;
+         k = axe_sim_clock_range(s, c, k + 1)) {
+        int first = k * s->per_range;
+        for (int i = first; i < first + s->n_agent[k]; i++)
+            to[i] = to[i] > from[i] ? to[i] : from[i];
+    }
 }
 
 void
 axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from)
 {
-    axe_sim_clock_raise(s, to->vc, from.vc);
-    axe_sim_clock_raise(s, to->pvc, from.pvc);
+    axe_sim_clock_raise(s, &from, to->vc, from.vc);
+    axe_sim_clock_raise(s, &from, to->pvc, from.pvc);
+    for (int i = 0; i < n_words(s); i++)
+        to->of[i] |= from.of[i];
+}
+
+static void
+forget_range(const sim *s, sim_clock *c, int k)
+{
+    int    first = k * s->per_range;
+    size_t n = (size_t)s->per_range * sizeof c->vc[0];
+
+    memset(c->vc + first, 0, n);
+    memset(c->pvc + first, 0, n);
+    if (c->tvc != s->no_clock)
+        memset(c->tvc + first, 0, n);
+}
+
+void
+axe_sim_clock_zero(const sim *s, sim_clock *c, int range)
+{
+    for (int k = axe_sim_clock_range(s, c, 0); k < s->n_range;
+         k = axe_sim_clock_range(s, c, k + 1))
+        forget_range(s, c, k);
+    memset(c->of, 0, (size_t)n_words(s) * sizeof c->of[0]);
+    c->of[range / 64] |= UINT64_C(1) << range % 64;
+}
+
+static void
+copy_range(const sim *s, sim_clock *to, sim_clock from, int k)
+{
+    int    first = k * s->per_range;
+    size_t n = (size_t)s->per_range * sizeof to->vc[0];
+
+    memcpy(to->vc + first, from.vc + first, n);
+    memcpy(to->pvc + first, from.pvc + first, n);
+    if (to->tvc != s->no_clock)
+        memcpy(to->tvc + first, from.tvc + first, n);
 }
 
 void
 axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from)
 {
-    memcpy(to->vc, from.vc, (size_t)s->max_agent * sizeof to->vc[0]);
-    memcpy(to->pvc, from.pvc, (size_t)s->max_agent * sizeof to->pvc[0]);
-    memcpy(to->tvc, from.tvc, (size_t)s->max_agent * sizeof to->tvc[0]);
-}
-
-void
-axe_sim_clock_zero(const sim *s, sim_clock *c)
-{
-    memset(c->vc, 0, (size_t)s->max_agent * sizeof c->vc[0]);
-    memset(c->pvc, 0, (size_t)s->max_agent * sizeof c->pvc[0]);
-    memset(c->tvc, 0, (size_t)s->max_agent * sizeof c->tvc[0]);
+    for (int k = axe_sim_clock_range(s, to, 0); k < s->n_range;
+         k = axe_sim_clock_range(s, to, k + 1))
+        if (!(from.of[k / 64] >> k % 64 & 1))
+            forget_range(s, to, k);
+    for (int k = axe_sim_clock_range(s, &from, 0); k < s->n_range;
+         k = axe_sim_clock_range(s, &from, k + 1))
+        copy_range(s, to, from, k);
+    memcpy(to->of, from.of, (size_t)n_words(s) * sizeof to->of[0]);
 }
 
 void
@@ -77,7 +140,7 @@ const char *
 axe_sim_agent_text(sim *s, int agent)
 {
     const sim_agent *a = &s->agent[agent];
-    long long        block = (long long)a->cta->block;
+    long long        block = (long long)a->block;
 
     switch (a->kind) {
     case SIM_AGENT_WARP:

@@ -250,6 +250,10 @@ note_use(coder *k, const sim_inst *in)
     bool ends = atom->kind == AXE_ATOM_COPY || atom->sync == AXE_SYNC_TAKE;
 
     k->c->takes = k->c->takes || atom->sync == AXE_SYNC_TAKE;
+    k->c->awaits = k->c->awaits || atom->sync == AXE_SYNC_REACH;
+    if (atom->sync == AXE_SYNC_COUNT || atom->sync == AXE_SYNC_REACH)
+        k->s->global[in->arg[0].tensor].counts =
+            k->s->global[in->arg[0].tensor].writes = true;
     for (int i = 0; i < in->n_arg; i++) {
         const sim_arg *a = &in->arg[i];
         bool shared = a->space == AXE_ARG_SHARED || a->space == AXE_ARG_DSMEM;
@@ -294,6 +298,7 @@ make_atom(coder *k, const axe_lir *l)
     if (l->pred)
         AXE_TRY(expr_into(k, at, l->pred, 2));
     AXE_TRY(axe_sim_shape_of(k->s, l, &k->c->inst[at].shape));
+    AXE_TRY(axe_sim_counter_check(k->s, &k->c->inst[at]));
     note_use(k, &k->c->inst[at]);
     return AXE_OK;
 }

@@ -33,10 +33,12 @@ axe_sim_async_new(sim *s, const sim_call *c)
 void
 axe_sim_enqueue(sim *s, sim_async *o)
 {
+    sim_cluster *r = o->call.warp->cta->cluster;
+
     o->next = NULL;
-    *s->tail = o;
-    s->tail = &o->next;
-    while (s->spec->with.policy == AXE_SIM_EAGER && axe_sim_engine_step(s))
+    *r->tail = o;
+    r->tail = &o->next;
+    while (s->spec->with.policy == AXE_SIM_EAGER && axe_sim_engine_step(s, r))
         ;
 }
 
@@ -73,36 +75,36 @@ perform(sim *s, sim_async *o)
 
 /* May it be done before all that were issued before it? */
 static bool
-may_start(const sim *s, const sim_async *o)
+may_start(const sim_cluster *r, const sim_async *o)
 {
     bool in_order = o->arrives || o->in_order ||
                     o->call.in->shape->atom->kind == AXE_ATOM_CONTRACT;
 
-    for (const sim_async *p = s->queue; in_order && p != o; p = p->next)
+    for (const sim_async *p = r->queue; in_order && p != o; p = p->next)
         if (p->call.agent == o->call.agent)
             return false;
     return true;
 }
 
 bool
-axe_sim_engine_step(sim *s)
+axe_sim_engine_step(sim *s, sim_cluster *r)
 {
-    sim_async **at = &s->queue, *o;
+    sim_async **at = &r->queue, *o;
     uint64_t    n = 0, pick = 0;
 
-    if (!s->queue)
+    if (!r->queue)
         return false;
     if (s->spec->with.policy == AXE_SIM_RANDOM) {
-        for (o = s->queue; o; o = o->next)
-            n += may_start(s, o);
+        for (o = r->queue; o; o = o->next)
+            n += may_start(r, o);
         pick = axe_sim_random(s) % n;
     }
-    while (!may_start(s, *at) || pick-- > 0)
+    while (!may_start(r, *at) || pick-- > 0)
         at = &(*at)->next;
     o = *at;
     *at = o->next;
     if (!o->next)
-        s->tail = at;
+        r->tail = at;
     perform(s, o);
     o->next = s->spare;
     s->spare = o;
@@ -115,7 +117,7 @@ axe_sim_engine_idle(const sim *s, int agent, uint32_t upto)
 {
     const sim_cta *cta = s->agent[agent].cta;
 
-    for (const sim_async *o = s->queue; o; o = o->next)
+    for (const sim_async *o = cta->cluster->queue; o; o = o->next)
         if (o->call.agent == agent && o->call.epoch <= upto && !o->arrives)
             return false;
     for (int i = 0; i < s->n_warpgroup; i++)
@@ -335,7 +337,7 @@ told_in(sim *s, const sim_call *c, int to, int lane)
 
     if (c->in->arg[2].space == AXE_ARG_DSMEM && c->in->arg[2].cta)
         at = (to & ~1) + (c->cta[2][lane] & 1);
-    return &s->cta[at < s->g->cluster ? at : to];
+    return &c->warp->cta->cluster->cta[at < s->g->cluster ? at : to];
 }
 
 static void
@@ -347,7 +349,8 @@ issue_at_mbar(sim *s, sim_warp *w, sim_call *c, int lane)
         check_mask(s, w, c, mask);
         for (int i = 0; i < s->g->cluster; i++)
             if (mask >> i & 1)
-                copy_to_mbar(s, c, &s->cta[i], told_in(s, c, i, lane), lane);
+                copy_to_mbar(s, c, &w->cta->cluster->cta[i],
+                             told_in(s, c, i, lane), lane);
         return;
     }
     sim_cta *to = axe_sim_cta_of(s, c, 0, lane);
@@ -453,7 +456,7 @@ issue_arrival(sim *s, sim_warp *w, sim_call *c)
         check_mask(s, w, c, c->at[1][l]);
         for (int i = 0; i < s->g->cluster; i++)
             if (c->at[1][l] >> i & 1)
-                arrive_later(s, c, g, &s->cta[i], l);
+                arrive_later(s, c, g, &w->cta->cluster->cta[i], l);
     }
     axe_sim_release(s, w);
 }

@@ -129,9 +129,7 @@ fence(sim *s, sim_warp *w, const sim_call *c)
         w->n_fence++;
         return;
     }
-    for (int i = 0; i < s->n_agent; i++)
-        if (w->clock.vc[i] > w->clock.pvc[i])
-            w->clock.pvc[i] = w->clock.vc[i];
+    axe_sim_clock_raise(s, &w->clock, w->clock.pvc, w->clock.vc);
     w->clock.pvc[w->agent] = before > own ? before : own;
     axe_sim_release(s, w);
 }

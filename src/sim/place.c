@@ -125,7 +125,7 @@ axe_sim_cta_of(sim *s, const sim_call *c, int arg, int lane)
     if (!a->cta || a->space != AXE_ARG_DSMEM)
         return c->warp->cta;
     if (rank >= 0 && rank < s->g->cluster)
-        return &s->cta[rank];
+        return &c->warp->cta->cluster->cta[rank];
     axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
                  "%s means CTA %d of a cluster of %d",
                  axe_sim_agent_text(s, c->warp->agent), rank, s->g->cluster);
@@ -249,6 +249,14 @@ check_set(sim *s, const sim_touch *t, const sim_global *g, int64_t at)
                  g->tensor->name);
 }
 
+/* Does it clash with none of its like? */
+static bool
+is_atomic(const axe_atom *atom, bool write)
+{
+    return atom->sync == AXE_SYNC_COUNT || atom->sync == AXE_SYNC_REACH ||
+           (write && atom->fold != AXE_FOLD_NONE);
+}
+
 static void
 check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
              bool write)
@@ -259,8 +267,7 @@ check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
                    .tensor = g->tensor,
                    .lane = c->lane,
                    .write = write,
-                   .atomic =
-                       write && c->in->shape->atom->fold != AXE_FOLD_NONE};
+                   .atomic = is_atomic(c->in->shape->atom, write)};
 
     for (int64_t i = at; i < at + n && g->is_init; i++) {
         if (!write || t.atomic)
@@ -269,7 +276,7 @@ check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
     }
     if (!g->writes)
         return;
-    for (int64_t i = at; i < at + n; i++)
+    for (int64_t i = at; i < at + n && !s->together; i++)
         check_clusters(s, &t, g, i);
     axe_sim_touch(s, &t, axe_type_bytes(type, at), axe_type_bytes(type, n));
 }
@@ -296,6 +303,8 @@ global_bytes(sim *s, const sim_call *c, const sim_arg *a, int64_t at, int64_t n,
         memcpy(g->data + byte, data, (size_t)bytes);
     else
         memcpy(data, g->data + byte, (size_t)bytes);
+    if (write && g->counter)
+        axe_sim_counters_written(s, c, g, at, n);
     *(write ? &s->report->global_written : &s->report->global_read) += bytes;
     return true;
 }
@@ -357,8 +366,7 @@ axe_sim_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
         return global_bytes(s, c, a, at, n, write, data);
     if (cta != c->warp->cta && c->agent == c->warp->agent) {
         axe_sim_check_begun(s, c, cta);
-        cta->remote[c->warp->agent] = c->warp->clock.vc[c->warp->agent];
-        cta->remote_site[c->warp->agent] = (uint16_t)axe_sim_site(s, c->in);
+        axe_sim_used_by(s, c, cta);
     }
     return shared_bytes(s, c, a, cta, at, n, write, data);
 }

@@ -62,7 +62,7 @@ take_more(sim *s)
 
     if (i >= 0) {
         s->spare_more = s->more[i].next;
-        memset(s->more[i].epoch, 0, (size_t)s->max_agent * sizeof(uint32_t));
+        s->more[i].n = 0;
         return i;
     }
     if (s->n_more == s->cap_more) {
@@ -73,8 +73,38 @@ take_more(sim *s)
         s->more = more;
         s->cap_more = cap;
     }
-    s->more[s->n_more].epoch = axe_new_array(s->own, uint32_t, s->max_agent);
+    s->more[s->n_more].n = 0;
     return s->n_more++;
+}
+
+/* Place for a reader: its own, that of one that is before it, or a new one. */
+static sim_reader *
+reader_in(sim *s, sim_more *m, int agent, const uint32_t *known)
+{
+    for (int i = 0; i < m->n; i++)
+        if (m->reader[i].agent == agent ||
+            m->reader[i].epoch <= known[m->reader[i].agent])
+            return &m->reader[i];
+    if (m->n == m->cap) {
+        int         cap = m->cap ? 2 * m->cap : 8;
+        sim_reader *reader = axe_new_array(s->own, sim_reader, cap);
+        if (m->n > 0)
+            memcpy(reader, m->reader, (size_t)m->n * sizeof reader[0]);
+        m->reader = reader;
+        m->cap = cap;
+    }
+    return &m->reader[m->n++];
+}
+
+static void
+copy_more(sim *s, sim_more *to, const sim_more *from)
+{
+    if (to->cap < from->n) {
+        to->reader = axe_new_array(s->own, sim_reader, from->cap);
+        to->cap = from->cap;
+    }
+    memcpy(to->reader, from->reader, (size_t)from->n * sizeof to->reader[0]);
+    to->n = from->n;
 }
 
 static void
@@ -260,19 +290,23 @@ check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
     const uint32_t *vc = known(t);
 
     for (int i = 0; i < c->n_read; i++)
-        if (c->r_epoch[i] > vc[c->r_agent[i]])
+        if (t->atomic && (c->r_atomic >> i & 1))
+            ;
+        else if (c->r_epoch[i] > vc[c->r_agent[i]])
             report_order(s, t, at, c->r_agent[i], c->r_epoch[i], c->r_site[i],
                          false);
         else if (is_apart(s, t, c->r_agent[i], c->r_epoch[i], c->r_lane[i]))
             report_lanes(s, t, at, c->r_site[i], false);
         else if (is_unfenced(s, t, c->r_agent[i], c->r_epoch[i]))
             report_refill(s, t, at, c->r_agent[i], c->r_site[i]);
-    for (int i = 0; c->more && i < s->n_agent; i++) {
-        uint32_t epoch = s->more[c->more - 1].epoch[i];
-        if (epoch > vc[i])
-            report_race(s, t, at, i, -1, false);
-        else if (is_unfenced(s, t, i, epoch))
-            report_refill(s, t, at, i, -1);
+    for (int i = 0; c->more && i < s->more[c->more - 1].n; i++) {
+        const sim_reader *r = &s->more[c->more - 1].reader[i];
+        if (t->atomic && r->atomic)
+            continue;
+        if (r->epoch > vc[r->agent])
+            report_race(s, t, at, r->agent, -1, false);
+        else if (is_unfenced(s, t, r->agent, r->epoch))
+            report_refill(s, t, at, r->agent, -1);
     }
 }
 
@@ -288,7 +322,8 @@ note_read(sim *s, const sim_touch *t, sim_cell *c, int site)
     if (i == CELL_READERS) {
         if (c->more == 0)
             c->more = (uint32_t)take_more(s) + 1;
-        s->more[c->more - 1].epoch[agent] = k->epoch;
+        *reader_in(s, &s->more[c->more - 1], agent, known(t)) =
+            (sim_reader){k->epoch, (uint16_t)agent, t->atomic};
         return;
     }
     c->r_lane[i] = i < c->n_read && is_apart(s, t, c->r_agent[i], c->r_epoch[i],
@@ -298,6 +333,8 @@ note_read(sim *s, const sim_touch *t, sim_cell *c, int site)
     c->r_agent[i] = (uint16_t)agent;
     c->r_epoch[i] = k->epoch;
     c->r_site[i] = (uint16_t)site;
+    c->r_atomic =
+        (uint8_t)((c->r_atomic & ~(1u << i)) | (unsigned)t->atomic << i);
     if (i == c->n_read)
         c->n_read++;
 }
@@ -337,8 +374,7 @@ split_cell(sim *s, sim_page *p, int i)
         p->split[i][b] = p->cell[i];
         if (p->cell[i].more) {
             int m = take_more(s);
-            memcpy(s->more[m].epoch, s->more[p->cell[i].more - 1].epoch,
-                   (size_t)s->max_agent * sizeof(uint32_t));
+            copy_more(s, &s->more[m], &s->more[p->cell[i].more - 1]);
             p->split[i][b].more = (uint32_t)m + 1;
         }
     }

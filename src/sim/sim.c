@@ -152,6 +152,7 @@ watch(sim *s, sim_global *g)
         axe_sim_shadow_init(s, &g->shadow,
                             g->span * axe_type_table[g->tensor->type].bits / 8);
     }
+    axe_sim_shadow_reset(s, &g->shadow);
     memset(g->writer, 0, n * sizeof g->writer[0]);
     memset(g->reader, 0, n * sizeof g->reader[0]);
 }
@@ -266,9 +267,10 @@ make_warp(sim *s, sim_cta *cta, sim_warp *w, int id)
 }
 
 static axe_status
-make_cta(sim *s, sim_cta *cta, int rank)
+make_cta(sim *s, sim_cluster *r, sim_cta *cta, int rank)
 {
     cta->s = s;
+    cta->cluster = r;
     cta->rank = rank;
     cta->memory = axe_new_array(s->own, uint8_t, axe_sim_shared_bytes(s));
     axe_sim_shadow_init(s, &cta->shadow, axe_sim_shared_bytes(s));
@@ -277,15 +279,11 @@ make_cta(sim *s, sim_cta *cta, int rank)
     cta->bar = axe_new_array(s->own, sim_mbar, s->code->n_bar);
     cta->warpgroup = axe_new_array(s->own, sim_async *, s->n_warpgroup);
     cta->tensor = axe_new_array(s->own, int, s->n_warpgroup);
-    cta->remote = axe_new_array(s->own, uint32_t, s->max_agent);
-    cta->remote_site = axe_new_array(s->own, uint16_t, s->max_agent);
+    cta->remote = axe_new_array(s->own, uint32_t, s->per_range);
+    cta->remote_site = axe_new_array(s->own, uint16_t, s->per_range);
     for (int i = 0; i < s->code->n_bar; i++) {
         cta->bar[i].cur = axe_sim_clock_new(s);
         cta->bar[i].over = axe_sim_clock_new(s);
-    }
-    for (int i = 0; i <= MAX_NAMED; i++) {
-        cta->named[i].cur = axe_sim_clock_new(s);
-        cta->named[i].over = axe_sim_clock_new(s);
     }
     for (int i = 0; i < s->n_warp; i++)
         AXE_TRY(make_warp(s, cta, &cta->warp[i], i));
@@ -364,6 +362,71 @@ check_needs(sim *s)
     return AXE_OK;
 }
 
+/* How many clusters run at the same time, and who acts in them. */
+static axe_status
+count_agents(sim *s)
+{
+    int64_t clusters = s->n_block / s->g->cluster;
+    int64_t fit = s->n_sm > s->g->cluster ? s->n_sm / s->g->cluster : 1;
+    int64_t all;
+
+    s->together = s->code->awaits;
+    s->n_resident =
+        (int)(s->together && clusters > 1 ? (clusters < fit ? clusters : fit)
+                                          : 1);
+    s->per_range =
+        s->g->cluster * (s->n_warp + s->n_warpgroup + s->code->n_bar +
+                         2 * s->n_warp * s->n_group);
+    if (!axe_mul(s->together && clusters > 1 ? clusters : 1, s->per_range,
+                 &all) ||
+        all > UINT16_MAX)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "the simulator: %lld CTAs of %s wait for one another, "
+                        "each with up to %d actors; of these there can be %d: "
+                        "take a smaller size, or fewer SMs",
+                        (long long)s->n_block, s->g->name,
+                        s->per_range / s->g->cluster, UINT16_MAX);
+    s->max_agent = (int)all;
+    s->n_range = s->max_agent / s->per_range;
+    if (s->together && s->report->n_together < s->n_resident)
+        s->report->n_together = s->n_resident;
+    return AXE_OK;
+}
+
+static axe_status
+make_cluster(sim *s, sim_cluster *r)
+{
+    r->tail = &r->queue;
+    r->all =
+        (sim_named){.cur = axe_sim_clock_new(s), .over = axe_sim_clock_new(s)};
+    r->cta = axe_new_array(s->own, sim_cta, s->g->cluster);
+    for (int i = 0; i < s->g->cluster; i++)
+        AXE_TRY(make_cta(s, r, &r->cta[i], i));
+    return AXE_OK;
+}
+
+/* Room for those that run, and for what they share. */
+static axe_status
+make_room(sim *s)
+{
+    s->n_warp = s->g->n_thread / s->lanes;
+    s->n_warpgroup = (s->n_warp + s->group_warps - 1) / s->group_warps;
+    AXE_TRY(count_agents(s));
+    s->n_agent = axe_new_array(s->own, int, s->n_range);
+    s->agent = axe_new_array(s->own, sim_agent, s->max_agent);
+    s->no_clock = axe_new_array(s->own, uint32_t, s->max_agent);
+    s->stack = axe_new_array(s->own, sim_val, s->code->max_depth + 1);
+    s->stack_lanes = axe_new_array(s->own, bool, s->code->max_depth + 1);
+    s->spare = NULL;
+    s->more = NULL;
+    s->cap_more = s->n_more = s->spare_more = 0;
+    make_scratch(s);
+    s->resident = axe_new_array(s->own, sim_cluster, s->n_resident);
+    for (int i = 0; i < s->n_resident; i++)
+        AXE_TRY(make_cluster(s, &s->resident[i]));
+    return AXE_OK;
+}
+
 static axe_status
 run_grid(sim *s)
 {
@@ -372,31 +435,18 @@ run_grid(sim *s)
     AXE_TRY(count_blocks(s));
     AXE_TRY(read_maps(s));
     for (int i = 0; i < s->n_global; i++)
-        s->global[i].writes = false;
+        s->global[i].writes = s->global[i].counts = false;
     s->shape = NULL;
     s->held = NULL;
     AXE_TRY(axe_sim_code_make(s, &s->code));
-    s->n_warp = s->g->n_thread / s->lanes;
-    s->n_warpgroup = (s->n_warp + s->group_warps - 1) / s->group_warps;
-    s->max_agent =
-        s->g->cluster * (s->n_warp + s->n_warpgroup + s->code->n_bar +
-                         2 * s->n_warp * s->n_group);
-    s->agent = axe_new_array(s->own, sim_agent, s->max_agent);
-    s->stack = axe_new_array(s->own, sim_val, s->code->max_depth + 1);
-    s->stack_lanes = axe_new_array(s->own, bool, s->code->max_depth + 1);
-    s->queue = s->spare = NULL;
-    s->tail = &s->queue;
-    s->more = NULL;
-    s->cap_more = s->n_more = 0;
-    s->all =
-        (sim_named){.cur = axe_sim_clock_new(s), .over = axe_sim_clock_new(s)};
-    make_scratch(s);
-    for (int i = 0; i < s->n_global; i++)
+    AXE_TRY(make_room(s));
+    for (int i = 0; i < s->n_global; i++) {
         watch(s, &s->global[i]);
-    s->cta = axe_new_array(s->own, sim_cta, s->g->cluster);
-    for (int i = 0; i < s->g->cluster; i++)
-        AXE_TRY(make_cta(s, &s->cta[i], i));
+        axe_sim_counters_begin(s, &s->global[i]);
+    }
     s->cluster = 0;
+    s->n_step = 0;
+    s->n_await = 0;
     axe_sim_clusters(s);
     return AXE_OK;
 }

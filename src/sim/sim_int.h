@@ -13,10 +13,13 @@
  *     tmem.c      tensor memory: columns, access, moves of warps
  *     tproduct.c  CONTRACT and COPY into it
  *     barrier.c   SYNC: barriers and mbarriers
+ *     counter.c   SYNC: counters in global memory
  *     group.c     SYNC: commit groups, fences
  *     engine.c    asynchronous atoms: queue, order, completion
  *     warp.c      runs one warp until it must wait
- *     cluster.c   runs the CTAs of a cluster, finds deadlocks
+ *     cluster.c   how a cluster begins, and what must be over when it ends
+ *     turn.c      who runs next
+ *     deadlock.c  what it means that nobody can
  *     finding.c   findings and their texts
  *     sim.c       grids, arrays, the report
  *
@@ -36,8 +39,9 @@ enum {
     EVERY_LANE = 255
 };
 
-typedef struct sim_cta  sim_cta;
-typedef struct sim_warp sim_warp;
+typedef struct sim_cta     sim_cta;
+typedef struct sim_warp    sim_warp;
+typedef struct sim_counter sim_counter;
 
 /* ----------------------------------------------------------- agents */
 
@@ -54,14 +58,17 @@ typedef enum sim_agent_kind {
 typedef struct sim_agent {
     sim_agent_kind kind;
     const sim_cta *cta;
+    int64_t        block;
     int index, group; /* warp, warp group or mbarrier; name of group */
 } sim_agent;
 
 /* What is known to have happened, by agent: vc as threads see it, pvc as the
  * asynchronous proxy sees what threads wrote, tvc of tensor memory (of warps
- * and what they issue: it is in no message). */
+ * and what they issue: it is in no message).  Agents of one cluster follow one
+ * another; a clock that knows nothing of a cluster is not asked about it. */
 typedef struct sim_clock {
     uint32_t *vc, *pvc, *tvc;
+    uint64_t *of; /* clusters that it may know of, bit by bit */
 } sim_clock;
 
 /* ----------------------------------------------------------- shadow */
@@ -77,13 +84,21 @@ typedef struct sim_cell {
     uint8_t  n_read;
     uint8_t  w_lane, r_lane[CELL_READERS]; /* EVERY_LANE: several */
     bool     is_init, by_proxy, atomic;
-    uint32_t more; /* readers beyond: number of a list, + 1 */
+    uint8_t  r_atomic; /* readers that are, bit by bit */
+    uint32_t more;     /* readers beyond: number of a list, + 1 */
 } sim_cell;
 
 /* Readers of a cell beyond those that have place in it. */
+typedef struct sim_reader {
+    uint32_t epoch;
+    uint16_t agent;
+    bool     atomic;
+} sim_reader;
+
 typedef struct sim_more {
-    uint32_t *epoch; /* [max_agent] */
-    int       next;  /* of those to spare */
+    int         n, cap;
+    sim_reader *reader;
+    int         next; /* of those to spare */
 } sim_more;
 
 enum { PAGE_CELLS = 64 };
@@ -107,14 +122,16 @@ typedef struct sim_global {
     const axe_tensor *tensor;
     uint8_t          *data;
     int64_t           shape[AXE_RANK_MAX], stride[AXE_RANK_MAX];
-    int64_t           span;     /* [elements] */
-    bool              writes;   /* some atom writes it */
-    bool              dense;    /* every element below span exists */
-    uint8_t          *is_init;  /* [span]; NULL: all are */
-    uint32_t  *writer, *reader; /* [span] cluster + 1; SIM_MANY: several */
-    uint16_t  *w_site, *r_site;
-    bool      *w_atomic;
-    sim_shadow shadow; /* within a cluster */
+    int64_t           span;        /* [elements] */
+    bool              writes;      /* some atom writes it */
+    bool              dense;       /* every element below span exists */
+    uint8_t          *is_init;     /* [span]; NULL: all are */
+    uint32_t     *writer, *reader; /* [span] cluster + 1; SIM_MANY: several */
+    uint16_t     *w_site, *r_site;
+    bool         *w_atomic;
+    sim_shadow    shadow;  /* within a cluster, or of all that run together */
+    bool          counts;  /* some atom counts in it, or waits for a count */
+    sim_counter **counter; /* [span] of words that are counters */
 } sim_global;
 #define SIM_MANY UINT32_MAX
 
@@ -186,6 +203,7 @@ typedef enum sim_wait {
     SIM_WAIT_NAMED,
     SIM_WAIT_CLUSTER,
     SIM_WAIT_MBAR,
+    SIM_WAIT_COUNTER,
     SIM_WAIT_GROUP,
     SIM_DONE
 } sim_wait;
@@ -212,12 +230,14 @@ struct sim_warp {
     const sim_inst *at;             /* where it waits */
     int             named;          /* WAIT_NAMED: which */
     uint32_t        uses;           /* named barriers, as sim_named counts */
-    axe_lane_set    lanes;          /* WAIT_MBAR: whose */
+    axe_lane_set    lanes;          /* WAIT_MBAR, WAIT_COUNTER: whose */
     int             bar[MAX_LANES]; /* of the CTA */
     int             parity[MAX_LANES];
-    int             drain; /* WAIT_GROUP: which */
-    uint32_t upto, known;  /* operations that must be done; that the threads
-                              know of then */
+    int64_t word[MAX_LANES], least[MAX_LANES]; /* WAIT_COUNTER: elements, and
+                                                  what they must come to */
+    int      drain;                            /* WAIT_GROUP: which */
+    uint32_t upto, known; /* operations that must be done; that the threads
+                             know of then */
     bool reads_only;
 };
 
@@ -260,25 +280,38 @@ typedef struct sim_columns {
     bool     live;
 } sim_columns;
 
+/* One that runs. */
+typedef struct sim_cluster {
+    sim_cta   *cta;   /* [cluster] */
+    int        range; /* of its agents: cluster of the launch, or 0 */
+    int64_t    number;
+    bool       runs;
+    sim_named  all; /* its barrier */
+    sim_async *queue, **tail;
+    int64_t    n_given; /* clusters that it has taken */
+} sim_cluster;
+
 struct sim_cta {
-    sim        *s;
-    int         rank;
-    int64_t     block;
-    uint8_t    *memory;
-    sim_shadow  shadow;
-    uint8_t    *tmem; /* lane by lane; NULL: none is used */
-    sim_shadow  tmem_shadow;
-    int         n_columns;
-    sim_columns columns[MAX_COLUMNS];
-    sim_warp   *warp;
-    sim_mbar   *bar;
-    sim_named   named[MAX_NAMED + 1];
-    sim_async **warpgroup; /* [warp groups] issued by some of its warps only */
-    int        *tensor;    /* [warp groups] agents, or -1 */
-    int         n_left;    /* warps that are done */
-    bool        refused;   /* it has been told that no CTAs are left to take */
-    uint32_t   *remote;    /* [agents] epoch of the last use by other CTAs */
-    uint16_t   *remote_site;
+    sim         *s;
+    sim_cluster *cluster;
+    int          rank;
+    int64_t      block;
+    uint8_t     *memory;
+    sim_shadow   shadow;
+    uint8_t     *tmem; /* lane by lane; NULL: none is used */
+    sim_shadow   tmem_shadow;
+    int          n_columns;
+    sim_columns  columns[MAX_COLUMNS];
+    sim_warp    *warp;
+    sim_mbar    *bar;
+    sim_named    named[MAX_NAMED + 1];
+    sim_async  **warpgroup; /* [warp groups] issued by some of its warps only */
+    int         *tensor;    /* [warp groups] agents, or -1 */
+    int          n_left;    /* warps that are done */
+    bool         refused;   /* it has been told that no CTAs are left to take */
+    uint32_t    *remote;    /* [agents of the cluster] epoch of the last use by
+                               other CTAs */
+    uint16_t *remote_site;
 };
 
 /* What a finding of the report was found by. */
@@ -312,28 +345,36 @@ struct sim {
     int                *map_of; /* [n_map] which global tensor */
     int64_t (*map_size)[MAX_RANK], (*map_stride)[MAX_RANK]; /* [n_map] */
     int              n_sm, n_warp, n_warpgroup;             /* of a CTA */
-    sim_cta         *cta;                                   /* [cluster] */
-    sim_named        all; /* the cluster's barrier */
-    int              n_agent, max_agent;
+    bool             together; /* clusters run at the same time */
+    int              n_resident;
+    sim_cluster     *resident;
+    int              n_range; /* that agents are numbered by: clusters, or 1 */
+    int              per_range; /* agents of one, at most */
+    int             *n_agent;   /* [n_range] */
+    int              max_agent;
     sim_agent       *agent;
-    sim_call         call; /* of the instruction at hand */
-    sim_async       *queue, **tail, *spare;
+    uint32_t        *no_clock; /* [max_agent] zeros */
+    sim_call         call;     /* of the instruction at hand */
+    sim_async       *spare;
     struct sim_held *held;
     uint64_t         random;
     int64_t          n_block, n_step;
-    uint32_t         cluster; /* number of the running one, + 1 */
-    uint8_t         *launch;  /* [clusters] take.c; NULL: all begin */
-    int64_t          n_given; /* clusters that the running one has taken */
-    bool             stop;    /* of this cluster */
-    bool             behind;  /* a launch of the call is before this one */
-    sim_val         *stack;
-    bool            *stack_lanes;
-    sim_page        *spare_page;
-    int              n_more, cap_more, spare_more;
-    sim_more        *more;
-    float           *mma;  /* scratch of contract.c: operands and sums */
-    uint8_t         *raw;  /* likewise: an operand as bytes */
-    float           *wide; /* likewise: its elements */
+    int64_t          next_cluster; /* that has not begun */
+    uint32_t cluster;  /* the last that began, if one runs at a time: number in
+                          order, + 1 */
+    uint8_t  *launch;  /* [clusters] take.c; NULL: all begin */
+    int       n_await; /* warps that wait for counters */
+    bool      ended;   /* some cluster, now */
+    bool      stop;    /* of this launch */
+    bool      behind;  /* a launch of the call is before this one */
+    sim_val  *stack;
+    bool     *stack_lanes;
+    sim_page *spare_page;
+    int       n_more, cap_more, spare_more;
+    sim_more *more;
+    float    *mma;  /* scratch of contract.c: operands and sums */
+    uint8_t  *raw;  /* likewise: an operand as bytes */
+    float    *wide; /* likewise: its elements */
 };
 
 /* expr.c */
@@ -391,9 +432,13 @@ int       axe_sim_agent_new(sim *s, sim_agent_kind kind, const sim_cta *cta,
 sim_clock axe_sim_clock_new(sim *s);
 void      axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from);
 void      axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from);
-void      axe_sim_clock_zero(const sim *s, sim_clock *c);
-/* to = the larger, agent by agent */
-void axe_sim_clock_raise(const sim *s, uint32_t *to, const uint32_t *from);
+/* Nothing is known, of whatever cluster; what will be is of that range. */
+void axe_sim_clock_zero(const sim *s, sim_clock *c, int range);
+/* to = the larger, agent by agent of the clusters that c knows of */
+void axe_sim_clock_raise(const sim *s, const sim_clock *c, uint32_t *to,
+                         const uint32_t *from);
+/* The first range from k on that it knows of; n_range: none. */
+int axe_sim_clock_range(const sim *s, const sim_clock *c, int k);
 /* What w did so far comes before what it does next. */
 void axe_sim_release(sim *s, sim_warp *w);
 /* All its lanes have met. */
@@ -529,14 +574,26 @@ void axe_sim_group_wake(sim *s, sim_cta *cta);
 /* At its end: is something of the warp's still under way? */
 void axe_sim_group_end(sim *s, sim_warp *w, const sim_inst *in);
 
+/* counter.c: COUNT and REACH. */
+void axe_sim_counter(sim *s, sim_warp *w, sim_call *c);
+/* Errors  ESHAPE: no words of 64 bits in global memory */
+AXE_CHECK axe_status axe_sim_counter_check(sim *s, const sim_inst *in);
+void                 axe_sim_counters_begin(sim *s, sim_global *g);
+int64_t              axe_sim_counter_value(const sim_global *g, int64_t at);
+/* A lane whose count the warp still waits for, or -1. */
+int axe_sim_counter_lane(const sim *s, const sim_warp *w);
+/* Elements of a tensor that has counters were written. */
+void axe_sim_counters_written(sim *s, const sim_call *c, sim_global *g,
+                              int64_t at, int64_t n);
+
 /* take.c: TAKE and TAKEN; what a TAKE brings, once its time has come. */
 void axe_sim_take(sim *s, sim_warp *w, sim_call *c);
 void axe_sim_bring_taken(sim *s, sim_async *o);
 /* As many clusters begin as fit; another one does, since one has ended. */
 void axe_sim_launch_begin(sim *s);
 void axe_sim_launch_next(sim *s);
-/* Is the cluster of that number to run? */
-bool axe_sim_launch_runs(const sim *s, int64_t number);
+/* The next cluster that is to begin, which does; -1: none is, or none yet. */
+int64_t axe_sim_launch_take(sim *s);
 
 /* engine.c */
 sim_async *axe_sim_async_new(sim *s, const sim_call *c);
@@ -548,8 +605,8 @@ void       axe_sim_enqueue(sim *s, sim_async *o);
 /* One more operation of the group: what it and its readers know, and when. */
 void axe_sim_to_group(sim *s, sim_group *g, sim_async *o);
 void axe_sim_issue(sim *s, sim_warp *w, sim_call *c);
-/* Do one that may be next; false if there is none. */
-bool axe_sim_engine_step(sim *s);
+/* Do one of the cluster's that may be next; false if there is none. */
+bool axe_sim_engine_step(sim *s, sim_cluster *r);
 /* Are all operations of the agent up to that one done? */
 bool axe_sim_engine_idle(const sim *s, int agent, uint32_t upto);
 
@@ -557,9 +614,20 @@ bool axe_sim_engine_idle(const sim *s, int agent, uint32_t upto);
 void axe_sim_warp_run(sim *s, sim_warp *w, int64_t most);
 
 /* cluster.c */
-void     axe_sim_check_begun(sim *s, const sim_call *c, const sim_cta *cta);
+void axe_sim_check_begun(sim *s, const sim_call *c, const sim_cta *cta);
+/* A warp of another CTA uses it, which may not end before. */
+void axe_sim_used_by(const sim *s, const sim_call *c, sim_cta *cta);
+/* The cluster of that number begins, in place of one that has ended; its last
+ * warp has. */
+void axe_sim_cluster_begin(sim *s, sim_cluster *r, int64_t number);
+void axe_sim_cluster_end(sim *s, sim_cluster *r);
+
+/* turn.c: all clusters of the launch, from the first to the last. */
 void     axe_sim_clusters(sim *s);
 uint64_t axe_sim_random(sim *s);
+
+/* deadlock.c: nobody can go on. */
+void axe_sim_deadlock(sim *s);
 
 /* finding.c */
 /* in: where it was found; site: instruction of the other actor, or -1. */

@@ -32,6 +32,7 @@ axe_sim_launch_begin(sim *s)
     int64_t fit = s->n_sm / s->g->cluster;
 
     s->launch = NULL;
+    s->next_cluster = 0;
     if (!s->code->takes)
         return;
     s->launch = axe_new_array(s->own, uint8_t, n_clusters(s));
@@ -68,21 +69,27 @@ axe_sim_launch_next(sim *s)
         (void)pick(s, 0, BEGUN);
 }
 
-bool
-axe_sim_launch_runs(const sim *s, int64_t number)
+int64_t
+axe_sim_launch_take(sim *s)
 {
-    return !s->launch || s->launch[number] == BEGUN;
+    while (s->launch && s->next_cluster < n_clusters(s) &&
+           s->launch[s->next_cluster] == TAKEN)
+        s->next_cluster++;
+    if (s->next_cluster >= n_clusters(s) ||
+        (s->launch && s->launch[s->next_cluster] != BEGUN))
+        return -1;
+    return s->next_cluster++;
 }
 
 /* The first CTA of the cluster that is given to who asks, or -1. */
 static int64_t
-give(sim *s)
+give(sim *s, sim_cluster *to)
 {
     axe_sim_policy policy = s->spec->with.policy;
     uint64_t       n = (uint64_t)n_waiting(s), which = 0;
     int64_t        i;
 
-    if (n == 0 || (policy == AXE_SIM_EAGER && s->n_given > 0))
+    if (n == 0 || (policy == AXE_SIM_EAGER && to->n_given > 0))
         return -1;
     if (policy == AXE_SIM_RANDOM) {
         which = axe_sim_random(s) % (n + n / 4 + 1);
@@ -90,7 +97,7 @@ give(sim *s)
             return -1;
     }
     i = pick(s, (int64_t)which, TAKEN);
-    s->n_given++;
+    to->n_given++;
     return i * s->g->cluster;
 }
 
@@ -136,9 +143,9 @@ ask(sim *s, sim_warp *w, const sim_call *c)
                      "%s asks for more, after its block has read that there is "
                      "nothing left",
                      axe_sim_agent_text(s, w->agent));
-    taken = give(s);
+    taken = give(s, w->cta->cluster);
     for (int i = 0; i < s->g->cluster; i++) {
-        sim_cta   *to = &s->cta[i];
+        sim_cta   *to = &w->cta->cluster->cta[i];
         sim_async *o;
         if (!all && to != w->cta)
             continue;

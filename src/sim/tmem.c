@@ -80,7 +80,7 @@ allocate(sim *s, sim_warp *w, sim_call *c)
     if (!check_number(s, c, n))
         return;
     if (c->in->shape->ctas == 2 && (cta->rank ^ 1) < s->g->cluster)
-        axe_sim_check_begun(s, c, &s->cta[cta->rank ^ 1]);
+        axe_sim_check_begun(s, c, &cta->cluster->cta[cta->rank ^ 1]);
     while (first + n <= n_column(s) && !is_free(cta, first, (int)n))
         first += s->mc->simt->tmem_least;
     if (cta->n_columns == MAX_COLUMNS) {
@@ -179,10 +179,10 @@ axe_sim_tmem_sync(sim *s, sim_warp *w, sim_call *c)
         release_columns(s, w, c);
         return;
     case AXE_SYNC_BEFORE:
-        axe_sim_clock_raise(s, w->clock.vc, w->clock.tvc);
+        axe_sim_clock_raise(s, &w->clock, w->clock.vc, w->clock.tvc);
         return;
     default:
-        axe_sim_clock_raise(s, w->clock.tvc, w->clock.vc);
+        axe_sim_clock_raise(s, &w->clock, w->clock.tvc, w->clock.vc);
         w->clock.tvc[w->agent] = w->clock.vc[w->agent];
     }
 }

@@ -16,7 +16,7 @@ part_of(sim *s, const sim_call *c, int part)
     sim_cta *cta = c->warp->cta;
 
     if (c->in->shape->ctas == 2 && (cta->rank | 1) < s->g->cluster)
-        return &s->cta[(cta->rank & ~1) + part];
+        return &cta->cluster->cta[(cta->rank & ~1) + part];
     return cta;
 }
 

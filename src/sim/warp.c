@@ -387,6 +387,10 @@ sync(sim *s, sim_warp *w, sim_call *c)
     case AXE_SYNC_TAKEN:
         axe_sim_take(s, w, c);
         return;
+    case AXE_SYNC_COUNT:
+    case AXE_SYNC_REACH:
+        axe_sim_counter(s, w, c);
+        return;
     case AXE_SYNC_ARRIVE:
         if (c->in->shape->group >= 0)
             axe_sim_issue(s, w, c);
@@ -493,7 +497,8 @@ is_shared(const sim *s, const sim_inst *in)
     const axe_atom *atom = in->shape->atom;
 
     if (atom->kind == AXE_ATOM_SYNC)
-        return atom->sync == AXE_SYNC_ALLOC;
+        return atom->sync == AXE_SYNC_ALLOC || atom->sync == AXE_SYNC_COUNT ||
+               atom->sync == AXE_SYNC_REACH;
     for (int i = 0; i < in->n_arg; i++)
         if (in->arg[i].space == AXE_ARG_MAP ||
             (in->arg[i].space == AXE_ARG_GLOBAL &&
@@ -585,6 +590,7 @@ axe_sim_warp_run(sim *s, sim_warp *w, int64_t most)
             axe_sim_group_end(s, w, in);
             w->wait = SIM_DONE;
             w->cta->n_left++;
+            s->ended = s->ended || w->cta->n_left == s->n_warp;
         } else if (!control(w, in)) {
             execute(s, w, in);
         }

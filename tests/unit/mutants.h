@@ -161,9 +161,10 @@ test_clean(void **state)
         cx = axe_ctx_new();
         const axe_program *p = compile(&set.subject[w]);
         for (int i = 0; i < orders; i++) {
-            axe_sim_options with = {i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
-                                    (uint64_t)i, 0, 0, false};
-            axe_sim_report r = simulate(&set.subject[w], p, with);
+            axe_sim_options with = {.policy = i < 2 ? (axe_sim_policy)i
+                                                    : AXE_SIM_RANDOM,
+                                    .seed = (uint64_t)i};
+            axe_sim_report  r = simulate(&set.subject[w], p, with);
             if (r.n_finding > 0)
                 fail_msg("%s, order %d: %s", set.subject[w].file, i, said(&r));
         }

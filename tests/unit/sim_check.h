@@ -1,5 +1,5 @@
-/* sim_check.h - one grid at a time on two rows of numbers: run it, and say what
- * was found. */
+/* sim_check.h - one grid at a time on two rows of numbers, and one of counters:
+ * run it, and say what was found. */
 #ifndef SIM_CHECK_H
 #define SIM_CHECK_H
 
@@ -19,6 +19,7 @@ static axe_ctx        *cx;
 static maker           m;
 static axe_sim_report  r;
 static float           x[4096], y[4096];
+static int64_t         counts[64];
 static axe_sim_options with;
 
 static inline int
@@ -31,6 +32,7 @@ set_up(void **state)
         x[i] = (float)i;
         y[i] = -1;
     }
+    memset(counts, 0, sizeof counts);
     return 0;
 }
 
@@ -42,13 +44,14 @@ tear_down(void **state)
     return 0;
 }
 
-/* Run the grid on x and y, which its parameters have the shapes of. */
+/* Run the grid on x, y and counts, which its parameters have the shapes of. */
 static inline axe_status
 simulate(void)
 {
-    static int64_t shape[2][2];
-    axe_sim_array  param[2] = {{x, shape[0], NULL}, {y, shape[1], NULL}};
-    axe_sim_spec   spec = {.param = param, .with = with};
+    static int64_t shape[3][2];
+    axe_sim_array  param[3] = {
+         {x, shape[0], NULL}, {y, shape[1], NULL}, {counts, shape[2], NULL}};
+    axe_sim_spec spec = {.param = param, .with = with};
 
     for (int i = 0; i < m.n_param; i++)
         for (int d = 0; d < 2; d++)

@@ -477,8 +477,9 @@ test_bulk(void **state)
     end(&m);
     atom(&m, "barrier.cluster", 0, 0, NULL);
     for (int i = 0; i < 5; i++) {
-        with = (axe_sim_options){i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
-                                 (uint64_t)i, 0, 0, false};
+        with = (axe_sim_options){.policy =
+                                     i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
+                                 .seed = (uint64_t)i};
         run_clean();
         for (int k = 0; k < 128; k++)
             assert_int_equal((int)y[k], k ^ 64);

@@ -123,8 +123,10 @@ test_each_once(void **state)
             int64_t all = TILES * clusters[c];
             set_up(NULL);
             take_all((take){.cluster = clusters[c]});
-            with = (axe_sim_options){i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
-                                     (uint64_t)i, 3 * clusters[c], 0, false};
+            with = (axe_sim_options){.policy = i < 2 ? (axe_sim_policy)i
+                                                     : AXE_SIM_RANDOM,
+                                     .seed = (uint64_t)i,
+                                     .n_sm = 3 * clusters[c]};
             run_clean();
             for (int k = 0; k < AXE_LEN(y); k++)
                 assert_true(y[k] == (k < all ? x[k] : -1));

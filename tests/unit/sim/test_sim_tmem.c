@@ -85,9 +85,9 @@ test_clean(void **state)
     (void)state;
     for (int i = 0; i < 2 * orders; i++) {
         int             order = i / 2;
-        axe_sim_options with = {order < 2 ? (axe_sim_policy)order
-                                          : AXE_SIM_RANDOM,
-                                (uint64_t)order, 0, 0, false};
+        axe_sim_options with = {.policy = order < 2 ? (axe_sim_policy)order
+                                                    : AXE_SIM_RANDOM,
+                                .seed = (uint64_t)order};
         cx = axe_ctx_new();
         if (simulate(make_tc(&m, cx, &specs[i % 2]), with) != AXE_OK)
             fail_msg("%s", axe_last_error(cx));

@@ -414,8 +414,9 @@ test_products(void **state)
     (void)state;
     for (int k = 0; k < AXE_LEN(kinds); k++)
         for (int i = 0; i < 4; i++) {
-            with = (axe_sim_options){i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
-                                     (uint64_t)i, 0, 0, false};
+            with = (axe_sim_options){.policy = i < 2 ? (axe_sim_policy)i
+                                                     : AXE_SIM_RANDOM,
+                                     .seed = (uint64_t)i};
             make_product(&kinds[k]);
             run_clean();
             check_product(&kinds[k]);
