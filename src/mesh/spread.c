@@ -246,11 +246,25 @@ read_partial(draft *d, axe_spread *out)
     return axe_cv_need(&d->r, SPREAD, ']');
 }
 
+/* Where `word` stands with `open` behind it, as it does in no layout; NULL: it
+ * does not. */
+static const char *
+find_word(const char *text, const char *word, char open)
+{
+    size_t n = strlen(word);
+
+    for (const char *s = text; (s = strstr(s, word)); s++)
+        if (s[n + strspn(s + n, " \t\r\n")] == open)
+            return s;
+    return NULL;
+}
+
 /* Where the layout ends: before "of", or "+ partial". */
 static size_t
 layout_length(const char *text)
 {
-    const char *of = strstr(text, " of"), *plus = strstr(text, "partial");
+    const char *of = find_word(text, " of", '(');
+    const char *plus = find_word(text, "partial", '[');
     size_t      n = strlen(text);
 
     if (of)
