@@ -6,133 +6,19 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "view/canvas.h"
 #include "view/view.h"
 
 enum {
-    MARGIN = 24,
-    ROW_HEAD = 36, /* left of a grid */
-    LINE = 13,     /* of small text */
-    CHAR = 6,      /* width of a small letter */
     MAX_PAIRS = 6, /* physical grids */
     MAX_LINES = 8  /* of text in a cell */
 };
 
-/* What is drawn so far, and how far down. */
 typedef struct canvas {
+    view_canvas at;
     const view *v;
-    axe_buf    *out;
-    int         y, right; /* next free line; right edge */
-    int         key;      /* number of the axis that gives the colour, or -1 */
+    int         key; /* number of the axis that gives the colour, or -1 */
 } canvas;
-
-static const char style[] =
-    "<style>\n"
-    "text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,"
-    "monospace;font-size:10px;fill:#1f2937}\n"
-    ".title{font-size:14px;font-weight:600}\n"
-    ".sub{font-size:12px;fill:#4b5563}\n"
-    ".head{fill:#6b7280}\n"
-    ".c{stroke:#ffffff;stroke-width:1}\n"
-    ".hole{fill:url(#hole);stroke:#d1d5db}\n"
-    ".tile{stroke:#4b5563;stroke-width:1}\n"
-    ".clash{fill:none;stroke:#b91c1c;stroke-width:2}\n"
-    "</style>\n"
-    "<defs><pattern id=\"hole\" width=\"6\" height=\"6\" "
-    "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-    "<rect width=\"6\" height=\"6\" fill=\"#f9fafb\"/>"
-    "<rect width=\"2\" height=\"6\" fill=\"#d1d5db\"/></pattern></defs>\n";
-
-static void
-put_escaped(axe_buf *b, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '<':
-            axe_puts(b, "&lt;");
-            break;
-        case '>':
-            axe_puts(b, "&gt;");
-            break;
-        case '&':
-            axe_puts(b, "&amp;");
-            break;
-        default:
-            axe_putc(b, *s);
-        }
-}
-
-/* anchor: "start", "middle" or "end" of the text is at x. */
-static void
-put_text(canvas *c, int x, int y, const char *class, const char *anchor,
-         const char *s)
-{
-    axe_putf(c->out, "<text x=\"%d\" y=\"%d\"", x, y);
-    if (*class)
-        axe_putf(c->out, " class=\"%s\"", class);
-    if (strcmp(anchor, "start") != 0)
-        axe_putf(c->out, " text-anchor=\"%s\"", anchor);
-    axe_putc(c->out, '>');
-    put_escaped(c->out, s);
-    axe_puts(c->out, "</text>\n");
-}
-
-static void
-put_rect(canvas *c, int x, int y, int w, int h, const char *class,
-         const char *fill)
-{
-    axe_putf(c->out,
-             "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" class=\"%s\"",
-             x, y, w, h, class);
-    if (fill)
-        axe_putf(c->out, " fill=\"%s\"", fill);
-    axe_puts(c->out, "/>\n");
-    if (x + w > c->right)
-        c->right = x + w;
-}
-
-/* A line of text at the left, below what is there. */
-static void
-put_line(canvas *c, const char *class, const char *s)
-{
-    int letter = strcmp(class, "title") == 0 ? 9 : 8;
-    int end = MARGIN + letter * (int)strlen(s);
-
-    put_text(c, MARGIN, c->y + 12, class, "start", s);
-    c->y += 20;
-    if (end > c->right)
-        c->right = end;
-}
-
-/* ------------------------------------------------------------------- colours
- */
-
-/* The k-th of n light colours, from amber by green and blue to rose. */
-static const char *
-color(axe_ctx *cx, int64_t k, int64_t n)
-{
-    static const int stop[][3] = {
-        {254, 240, 178}, {190, 236, 190}, {165, 221, 235},
-        {183, 200, 250}, {222, 190, 245}, {252, 196, 214},
-    };
-    int at = 0, part = 0, rgb[3];
-
-    if (n > 1) {
-        int64_t steps = 1000 * (AXE_LEN(stop) - 1);
-        int64_t pos = n <= 1 << 20 ? k * steps / (n - 1)
-                                   : k / (n >> 20) * steps / (1 << 20);
-
-        at = (int)(pos / 1000);
-        part = (int)(pos % 1000);
-    }
-    if (at < 0 || at >= AXE_LEN(stop) - 1) {
-        at = AXE_LEN(stop) - 2;
-        part = 1000;
-    }
-    for (int i = 0; i < 3; i++)
-        rgb[i] = (stop[at][i] * (1000 - part) + stop[at + 1][i] * part) / 1000;
-    return axe_textf(cx, "#%02x%02x%02x", (unsigned)rgb[0], (unsigned)rgb[1],
-                     (unsigned)rgb[2]);
-}
 
 /* The axis with most places. */
 static int
@@ -156,7 +42,7 @@ cell_color(const canvas *c, const view_cell *cell)
         return "#e5e7eb";
     at = (int64_t)((uint64_t)cell->points.coord[c->key] -
                    (uint64_t)v->least[c->key]);
-    return color(v->cx, at, view_extent(v, c->key));
+    return view_color(v->cx, at, view_extent(v, c->key));
 }
 
 /* ---------------------------------------------------------- the logical grid
@@ -197,8 +83,8 @@ cell_size(const view *v, int *w, int *h)
             letters =
                 (int)strlen(line[k]) > letters ? (int)strlen(line[k]) : letters;
     }
-    *w = letters * CHAR + 10;
-    *h = lines * LINE + 9;
+    *w = letters * VIEW_CHAR + 10;
+    *h = lines * VIEW_LINE + 9;
 }
 
 static void
@@ -206,13 +92,14 @@ put_cell(canvas *c, const view_cell *cell, int x, int y, int w, int h)
 {
     const char *line[MAX_LINES];
     int         n = cell_lines(c->v, cell, line);
-    int         top = y + (h - n * LINE) / 2 + 10;
+    int         top = y + (h - n * VIEW_LINE) / 2 + 10;
 
-    put_rect(c, x, y, w, h, "c", cell_color(c, cell));
+    view_put_rect(&c->at, x, y, w, h, "c", cell_color(c, cell));
     for (int k = 0; k < n; k++)
-        put_text(c, x + w / 2, top + k * LINE, "", "middle", line[k]);
+        view_put_text(&c->at, x + w / 2, top + k * VIEW_LINE, "", "middle",
+                      line[k]);
     if (cell->clash)
-        put_rect(c, x + 2, y + 2, w - 4, h - 4, "clash", NULL);
+        view_put_rect(&c->at, x + 2, y + 2, w - 4, h - 4, "clash", NULL);
 }
 
 static const char *
@@ -226,27 +113,27 @@ static void
 put_columns(canvas *c, int n, int64_t first, int w)
 {
     for (int k = 0; k < n; k++)
-        put_text(c, MARGIN + ROW_HEAD + k * w + w / 2, c->y + 10, "head",
-                 "middle", number(c, first + k));
-    c->y += 16;
+        view_put_text(&c->at, VIEW_MARGIN + VIEW_HEAD + k * w + w / 2,
+                      c->at.y + 10, "head", "middle", number(c, first + k));
+    c->at.y += 16;
 }
 
 static void
 put_row_head(canvas *c, int y, int h, int64_t n)
 {
-    put_text(c, MARGIN + ROW_HEAD - 6, y + h / 2 + 4, "head", "end",
-             number(c, n));
+    view_put_text(&c->at, VIEW_MARGIN + VIEW_HEAD - 6, y + h / 2 + 4, "head",
+                  "end", number(c, n));
 }
 
 static void
 put_more(canvas *c, int64_t rows, int64_t cols)
 {
     if (rows > 0 || cols > 0)
-        put_line(c, "sub",
-                 axe_textf(c->v->cx,
-                           "not drawn: %" PRId64 " more rows, %" PRId64
-                           " more columns",
-                           rows, cols));
+        view_put_line(&c->at, "sub",
+                      axe_textf(c->v->cx,
+                                "not drawn: %" PRId64 " more rows, %" PRId64
+                                " more columns",
+                                rows, cols));
 }
 
 /* Lines every `step` cells where the first iter of a dim of several iters
@@ -269,13 +156,13 @@ static void
 put_tiles(canvas *c, int top, int n_row, int n_col, int w, int h)
 {
     int down = tile_step(c->v, 0), across = tile_step(c->v, 1);
-    int left = MARGIN + ROW_HEAD;
+    int left = VIEW_MARGIN + VIEW_HEAD;
 
     for (int r = down; down > 0 && r < n_row; r += down)
-        axe_putf(c->out, "<path d=\"M%d %dh%d\" class=\"tile\"/>\n", left,
+        axe_putf(c->at.out, "<path d=\"M%d %dh%d\" class=\"tile\"/>\n", left,
                  top + r * h, n_col * w);
     for (int k = across; across > 0 && k < n_col; k += across)
-        axe_putf(c->out, "<path d=\"M%d %dv%d\" class=\"tile\"/>\n",
+        axe_putf(c->at.out, "<path d=\"M%d %dv%d\" class=\"tile\"/>\n",
                  left + k * w, top, n_row * h);
 }
 
@@ -288,18 +175,19 @@ put_logical(canvas *c)
     cell_size(v, &w, &h);
     while (n_col > 8 && n_col * w > 2400)
         n_col--;
-    put_line(c, "sub",
-             axe_textf(v->cx, "logical: %" PRId64 " rows, %" PRId64 " columns",
-                       v->rows, v->cols));
+    view_put_line(&c->at, "sub",
+                  axe_textf(v->cx,
+                            "logical: %" PRId64 " rows, %" PRId64 " columns",
+                            v->rows, v->cols));
     put_columns(c, n_col, 0, w);
-    for (int r = 0; r < v->n_row; r++, c->y += h) {
-        put_row_head(c, c->y, h, r);
+    for (int r = 0; r < v->n_row; r++, c->at.y += h) {
+        put_row_head(c, c->at.y, h, r);
         for (int k = 0; k < n_col; k++)
-            put_cell(c, view_at(v, r, k), MARGIN + ROW_HEAD + k * w, c->y, w,
-                     h);
+            put_cell(c, view_at(v, r, k), VIEW_MARGIN + VIEW_HEAD + k * w,
+                     c->at.y, w, h);
     }
-    put_tiles(c, c->y - v->n_row * h, v->n_row, n_col, w, h);
-    c->y += 8;
+    put_tiles(c, c->at.y - v->n_row * h, v->n_row, n_col, w, h);
+    c->at.y += 8;
     put_more(c, v->rows - v->n_row, v->cols - n_col);
 }
 
@@ -333,7 +221,7 @@ place_width(const view *v, const view_grid *g)
 
             letters = n > letters ? n : letters;
         }
-    return letters * CHAR + 8;
+    return letters * VIEW_CHAR + 8;
 }
 
 static void
@@ -342,13 +230,14 @@ put_place(canvas *c, const view_place *p, int x, int y, int w, int h)
     const view *v = c->v;
 
     if (p->n == 0) {
-        put_rect(c, x, y, w, h, "hole", NULL);
+        view_put_rect(&c->at, x, y, w, h, "hole", NULL);
         return;
     }
-    put_rect(c, x, y, w, h, "c", cell_color(c, &v->cell[p->first]));
-    put_text(c, x + w / 2, y + h / 2 + 4, "", "middle", place_label(v, p));
+    view_put_rect(&c->at, x, y, w, h, "c", cell_color(c, &v->cell[p->first]));
+    view_put_text(&c->at, x + w / 2, y + h / 2 + 4, "", "middle",
+                  place_label(v, p));
     if (p->clash)
-        put_rect(c, x + 2, y + 2, w - 4, h - 4, "clash", NULL);
+        view_put_rect(&c->at, x + 2, y + 2, w - 4, h - 4, "clash", NULL);
 }
 
 static void
@@ -365,7 +254,7 @@ put_grid_title(canvas *c, const view_grid *g)
     axe_puts(&b, v->rows == 1 ? ": which index" : ": which row,column");
     if (g->n_hole > 0)
         axe_putf(&b, "; %" PRId64 " hatched: no index", g->n_hole);
-    put_line(c, "sub", b.text);
+    view_put_line(&c->at, "sub", b.text);
 }
 
 static void
@@ -380,17 +269,17 @@ put_physical(canvas *c, int a, int b)
     n_col = g.n_col;
     while (n_col > 8 && n_col * w > 2400)
         n_col--;
-    c->y += 18;
+    c->at.y += 18;
     put_grid_title(c, &g);
     put_columns(c, n_col, g.a >= 0 || g.rows == 1 ? g.left : 0, w);
-    for (int r = 0; r < g.n_row; r++, c->y += h) {
-        put_row_head(c, c->y, h, g.a >= 0 ? g.top + r : g.left + r * g.cols);
+    for (int r = 0; r < g.n_row; r++, c->at.y += h) {
+        put_row_head(c, c->at.y, h, g.a >= 0 ? g.top + r : g.left + r * g.cols);
         for (int k = 0; k < n_col; k++)
             if (view_inside(&g, r * g.n_col + k))
                 put_place(c, &g.place[r * g.n_col + k],
-                          MARGIN + ROW_HEAD + k * w, c->y, w, h);
+                          VIEW_MARGIN + VIEW_HEAD + k * w, c->at.y, w, h);
     }
-    c->y += 8;
+    c->at.y += 8;
     put_more(c, g.rows - g.n_row, g.cols - n_col);
 }
 
@@ -402,7 +291,7 @@ put_all_physical(canvas *c)
     int         n = 0;
 
     if (!v->complete) {
-        put_line(c, "sub", "too large for its physical grids");
+        view_put_line(&c->at, "sub", "too large for its physical grids");
         return;
     }
     if (v->n_axis == 1)
@@ -439,21 +328,12 @@ view_svg(const view *v, axe_buf *out)
 {
     const char *title = axe_layout_text(v->cx, v->layout);
     axe_buf     body = {.cx = v->cx};
-    canvas      c = {.v = v, .out = &body, .y = MARGIN, .key = key_axis(v)};
+    canvas      c = {{&body, VIEW_MARGIN, 0}, v, key_axis(v)};
 
-    put_line(&c, "title", title);
-    put_line(&c, "sub", summary(v));
-    c.y += 8;
+    view_put_line(&c.at, "title", title);
+    view_put_line(&c.at, "sub", summary(v));
+    c.at.y += 8;
     put_logical(&c);
     put_all_physical(&c);
-    axe_putf(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-             "height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
-             c.right + MARGIN, c.y + MARGIN, c.right + MARGIN, c.y + MARGIN);
-    put_escaped(out, title);
-    axe_puts(out, "</title>\n");
-    axe_puts(out, style);
-    axe_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
-    axe_putn(out, body.text, body.len);
-    axe_puts(out, "</svg>\n");
+    view_canvas_end(&c.at, title, out);
 }
