@@ -33,13 +33,15 @@ static const char help[] =
     "  -b, --bits N       bits of an element (default 32)\n"
     "      --memory N     elements that a device may hold between steps\n"
     "      --no-latency   messages cost nothing but their bytes\n"
+    "  -d, --draw         also who has what, and who gives whom how much\n"
+    "  -o, --output FILE  that as an SVG instead ('-': to stdout)\n"
     "      --json         the plan as JSON\n"
     "  -h, --help         this text\n";
 
 typedef struct options {
     axe_reshard_options plan;
-    const char         *mesh;
-    bool                json;
+    const char         *mesh, *output;
+    bool                json, draw;
 } options;
 
 static axe_status
@@ -48,15 +50,24 @@ show(axe_ctx *cx, char **text, const options *opt)
     const axe_mesh         *m;
     axe_spread              src, dst;
     const axe_reshard_plan *r;
+    axe_buf                 picture = {.cx = cx};
 
     AXE_TRY(axe_mesh_read(cx, opt->mesh, &m));
     AXE_TRY(axe_spread_read(cx, m, text[0], &src));
     AXE_TRY(axe_spread_read(cx, m, text[1], &dst));
     AXE_TRY(axe_reshard(cx, m, &src, &dst, &opt->plan, &r));
+    if (opt->output) {
+        AXE_TRY(axe_reshard_svg(cx, r, &picture));
+        return axe_tool_write(cx, opt->output, picture.text, picture.len);
+    }
+    if (opt->draw)
+        AXE_TRY(axe_reshard_draw(cx, r, &picture));
     if (opt->json)
         puts(axe_reshard_json(cx, r));
     else
         fputs(axe_reshard_text(cx, r), stdout);
+    if (opt->draw)
+        fputs(picture.text, stdout);
     return AXE_OK;
 }
 
@@ -92,6 +103,8 @@ axe_verb_reshard(int argc, char **argv)
         {"bits", required_argument, NULL, 'b'},
         {"memory", required_argument, NULL, 'm'},
         {"no-latency", no_argument, NULL, 'n'},
+        {"draw", no_argument, NULL, 'd'},
+        {"output", required_argument, NULL, 'o'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -99,7 +112,7 @@ axe_verb_reshard(int argc, char **argv)
     options opt = {.plan = {.bits = 32}};
     int     c;
 
-    while ((c = getopt_long(argc, argv, "M:b:h", long_options, NULL)) != -1)
+    while ((c = getopt_long(argc, argv, "M:b:do:h", long_options, NULL)) != -1)
         switch (c) {
         case 'M':
             opt.mesh = optarg;
@@ -119,6 +132,12 @@ axe_verb_reshard(int argc, char **argv)
             break;
         case 'n':
             opt.plan.free = true;
+            break;
+        case 'd':
+            opt.draw = true;
+            break;
+        case 'o':
+            opt.output = optarg;
             break;
         case 'j':
             opt.json = true;

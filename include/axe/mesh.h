@@ -158,10 +158,30 @@ int64_t axe_reshard_sends(const axe_reshard_plan *p, int step, int64_t from,
 int64_t axe_reshard_source(const axe_reshard_plan *p, int step, int64_t index,
                            int64_t addend, int64_t to);
 
+/* The elements that `from` gives `to` in a step, as layouts: where each of them
+ * is in the tensor, row-major, on axis m.  Composed with the layout of a buffer
+ * they are its addresses.  One layout, where both spreads have common digits
+ * and even extents, more at the end of an uneven one; *n is 0 where nothing is
+ * given.
+ * Errors  EARG: no such step or device.  EUNSUPPORTED: an algorithm of many
+ *         rounds.  ELIMIT: over 4096 pieces. */
+AXE_CHECK axe_status axe_reshard_pieces(axe_ctx *cx, const axe_reshard_plan *p,
+                                        int step, int64_t from, int64_t to,
+                                        int *n, const axe_layout *const **out);
+
 /* What it is and costs, a line a step. */
 const char *axe_reshard_text(axe_ctx *cx, const axe_reshard_plan *p);
 /* The same as one JSON object. */
 const char *axe_reshard_json(axe_ctx *cx, const axe_reshard_plan *p);
+
+/* Which devices hold which parts of the tensor (of more than two dimensions,
+ * the last two), before and behind each step, and who gives whom how much.
+ * Errors  ELIMIT: more than 32 devices, or parts of a dimension. */
+AXE_CHECK axe_status axe_reshard_draw(axe_ctx *cx, const axe_reshard_plan *p,
+                                      axe_buf *out);
+/* The same as an SVG.  The same plan gives the same bytes. */
+AXE_CHECK axe_status axe_reshard_svg(axe_ctx *cx, const axe_reshard_plan *p,
+                                     axe_buf *out);
 
 #ifdef __cplusplus
 }

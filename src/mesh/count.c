@@ -72,45 +72,52 @@ mesh_want_of(const mesh_problem *p, const mesh_state *s, const int64_t *at,
             w->none = w->none || at[a] != s->at[a];
 }
 
-/* Of the indices below n, those that all places of b want.  Goes from one run
- * of them to the next. */
-int64_t
-mesh_count_block(const mesh_problem *p, const mesh_block *b, int64_t n,
-                 const mesh_want *w)
+bool
+mesh_next_run(const mesh_problem *p, const mesh_block *b, int64_t n,
+              const mesh_want *w, int64_t *from, int64_t *to)
 {
-    int64_t u = 0, count = 0;
+    bool in = false;
 
-    if (b->plain)
-        return b->n_place == 0 || w->at[b->place[0]] < 0
-                   ? n
-                   : w->at[b->place[0]] < n;
-    while (u < n) {
-        int64_t end = n;
-        bool    in = true;
-
+    for (; !in && *from < n; *from = in ? *from : *to) {
+        in = true;
+        *to = n;
         for (int i = 0; i < b->n_place && in; i++) {
             const mesh_place *l = &p->place[b->place[i]];
             int64_t           v = w->at[b->place[i]];
-            int64_t           now = u / l->weight % l->extent;
+            int64_t           now = *from / l->weight % l->extent;
             int64_t           round = l->weight * l->extent;
 
             if (v < 0)
                 continue;
             in = now == v;
-            if (in && (u / l->weight + 1) * l->weight < end)
-                end = (u / l->weight + 1) * l->weight;
+            if (in && (*from / l->weight + 1) * l->weight < *to)
+                *to = (*from / l->weight + 1) * l->weight;
             if (!in)
-                end = u / round * round + v * l->weight + (now > v ? round : 0);
+                *to = *from / round * round + v * l->weight +
+                      (now > v ? round : 0);
         }
-        count += in ? end - u : 0;
-        u = end;
     }
+    return in;
+}
+
+int64_t
+mesh_count_block(const mesh_problem *p, const mesh_block *b, int64_t n,
+                 const mesh_want *w)
+{
+    int64_t from = 0, to, count = 0;
+
+    if (b->plain)
+        return b->n_place == 0 || w->at[b->place[0]] < 0
+                   ? n
+                   : w->at[b->place[0]] < n;
+    for (; mesh_next_run(p, b, n, w, &from, &to); from = to)
+        count += to - from;
     return count;
 }
 
-/* Is u an index that all places of b want? */
-static bool
-has(const mesh_problem *p, const mesh_block *b, int64_t u, const mesh_want *w)
+bool
+mesh_has(const mesh_problem *p, const mesh_block *b, int64_t u,
+         const mesh_want *w)
 {
     for (int i = 0; i < b->n_place; i++) {
         const mesh_place *l = &p->place[b->place[i]];
@@ -137,7 +144,7 @@ count_dim(mesh_problem *p, const mesh_dim *d, const mesh_want *w)
         if (equal) {
             below = mesh_sum(p, below, mesh_count_block(p, b, digit, w));
             rest -= digit * b->step;
-            equal = has(p, b, digit, w);
+            equal = mesh_has(p, b, digit, w);
         }
     }
     return below;
@@ -178,24 +185,30 @@ mesh_partners(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
     }
 }
 
-int64_t
-mesh_sends(mesh_problem *p, const mesh_state *a, const mesh_state *b,
-           const int64_t *from, const int64_t *to)
+bool
+mesh_want_sent(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
+               const int64_t *from, const int64_t *to, mesh_want *w)
 {
-    int       partner[MESH_ATOMS];
-    bool      same = true;
-    mesh_want w;
+    int  partner[MESH_ATOMS];
+    bool same = true;
 
     mesh_partners(p, a, b, partner);
     for (int i = 0; i < p->n_atom; i++) {
         same = same && from[i] == to[i];
         if (a->is[i] == MESH_FREE && from[i] != to[partner[i]])
-            return 0;
+            return false;
     }
-    if (same)
-        return 0;
-    mesh_want_any(p, &w);
-    mesh_want_of(p, a, from, p->mesh->n_link, &w);
-    mesh_want_of(p, b, to, p->mesh->n_link, &w);
-    return mesh_count(p, a, &w);
+    mesh_want_any(p, w);
+    mesh_want_of(p, a, from, p->mesh->n_link, w);
+    mesh_want_of(p, b, to, p->mesh->n_link, w);
+    return !same && !w->none;
+}
+
+int64_t
+mesh_sends(mesh_problem *p, const mesh_state *a, const mesh_state *b,
+           const int64_t *from, const int64_t *to)
+{
+    mesh_want w;
+
+    return mesh_want_sent(p, a, b, from, to, &w) ? mesh_count(p, a, &w) : 0;
 }

@@ -95,13 +95,11 @@ reason(axe_ctx *cx, const axe_reshard_plan *r, const mesh_step *direct)
     if (r->max_recv <= r->bound_recv)
         return NULL;
     if (r->time >= r->direct_time)
-        return "sums are made in as few steps as there are links; the bound is "
-               "the mean of all devices";
+        return "the bound is the mean over devices, and sums come unevenly";
     return axe_textf(cx,
-                     "one exchange gets %" PRId64
-                     " elements a device, but %" PRId64 " "
-                     "messages: %.3g us, of which latency is more than the "
-                     "bytes that are saved",
+                     "one exchange brings at most %" PRId64
+                     " elements to a device, in up to %" PRId64
+                     " messages, and takes %.3g us",
                      direct->need.recv, direct->need.messages, direct->time);
 }
 
@@ -212,10 +210,9 @@ at_place(const mesh_problem *p, int place, int64_t index, int64_t addend)
     return u / b->step / l->weight % l->extent;
 }
 
-/* Does a device hold it in a state? */
-static bool
-holds(const mesh_problem *p, const mesh_state *s, const int64_t *at,
-      int64_t index, int64_t addend)
+bool
+mesh_holds(const mesh_problem *p, const mesh_state *s, const int64_t *at,
+           int64_t index, int64_t addend)
 {
     for (int a = 0; a < p->n_atom; a++)
         if ((s->is[a] == MESH_FIXED && s->at[a] != at[a]) ||
@@ -241,7 +238,7 @@ axe_reshard_source(const axe_reshard_plan *r, int step, int64_t index,
     a = &r->code->state[step];
     b = a + 1;
     mesh_coordinates(p, to, at);
-    if (!holds(p, b, at, index, addend))
+    if (!mesh_holds(p, b, at, index, addend))
         return -1;
     mesh_partners(p, a, b, partner);
     for (int i = 0; i < p->n_atom; i++)

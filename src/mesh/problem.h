@@ -116,8 +116,14 @@ void mesh_want_of(const mesh_problem *p, const mesh_state *s, const int64_t *at,
 /* How many elements are wanted; addends that no atom of `held` is bound to are
  * not counted. */
 int64_t mesh_count(mesh_problem *p, const mesh_state *held, const mesh_want *w);
+/* Of a block's indices below n, those that are wanted; the next run [*from,
+ * *to) of them, from *from on (false: there is none); whether u is one. */
 int64_t mesh_count_block(const mesh_problem *p, const mesh_block *b, int64_t n,
                          const mesh_want *w);
+bool    mesh_next_run(const mesh_problem *p, const mesh_block *b, int64_t n,
+                      const mesh_want *w, int64_t *from, int64_t *to);
+bool    mesh_has(const mesh_problem *p, const mesh_block *b, int64_t u,
+                 const mesh_want *w);
 
 /* Coordinates of a device on all atoms. */
 void mesh_coordinates(const mesh_problem *p, int64_t device, int64_t *at);
@@ -142,7 +148,11 @@ AXE_CHECK axe_status mesh_common(mesh_problem *p, const mesh_state *a,
  * that asks.  So every device gives as much as it gets. */
 void mesh_partners(const mesh_problem *p, const mesh_state *a,
                    const mesh_state *b, int *partner);
-/* Elements that `from` gives `to`, coordinates both. */
+/* What `from` gives `to`, coordinates both; false: nothing. */
+bool mesh_want_sent(const mesh_problem *p, const mesh_state *a,
+                    const mesh_state *b, const int64_t *from, const int64_t *to,
+                    mesh_want *w);
+/* How many elements that are. */
 int64_t mesh_sends(mesh_problem *p, const mesh_state *a, const mesh_state *b,
                    const int64_t *from, const int64_t *to);
 
@@ -184,6 +194,10 @@ const char *mesh_state_text(const mesh_problem *p, const mesh_state *s);
 /* The axes, or parts "x:(2)4" of them, along which two states differ. */
 const char *mesh_change_text(const mesh_problem *p, const mesh_state *a,
                              const mesh_state *b);
+
+/* Does a device hold an element, of index (row-major) and addend? */
+bool mesh_holds(const mesh_problem *p, const mesh_state *s, const int64_t *at,
+                int64_t index, int64_t addend);
 
 /* A plan with the problem it solves. */
 struct axe_reshard_code {

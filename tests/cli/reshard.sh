@@ -30,6 +30,14 @@ check syntax  1 "mesh: expected '='"   $R --mesh x 4@x 4
 check axis    1 "did you mean 'xy'?"   $R --mesh xy=2 4@xx 4
 check size    1 'SRC has 4 elements, DST 8' $R --mesh x=2 4@x 8
 check gather  0 'all-gather'           $R --mesh x=2 4@x 4
+check draw    0 '       4   .  36   .  36   .   .   .   .' \
+    $R --draw --mesh 'x=4, y=2' '24@x, 24@y' '24@y, 24@x'
+check owners  0 '       5  2,3'         $R -d --mesh 'x=2, y=2' '10@x, 8' '10, 8@x'
+check addends 0 'all-reduce over x: in rounds' $R -d --no-latency --mesh x=4 '8 + partial(x)' 8
+check many    1 '64 devices are too many to draw' $R -d --mesh x=64 64@x 64
+check parts   1 'dimension 0 has over 32 parts' $R -d --mesh x=4 '(64, 4) : (1, 1@gpuid)' 256
+check svg     0 '<title>24@x to 24</title>' $R -o - --mesh x=4 24@x 24
+check memory2 0 'exchange'              $R --memory 10 --mesh 'x=2, y=2' 8@x,8 8@y,8@x
 check json    0 '"max_recv":2'         $R --json --mesh x=2 4@x 4
 
 file=$SRC/tests/vectors/reshard.jsonl

@@ -238,6 +238,33 @@ execute(const axe_reshard_plan *r, int step, const owners *a, values *v,
     *v = after;
 }
 
+/* Are the pieces that p gives q the elements that q takes from it, each as
+ * often?  Returns how many pieces there are. */
+static int
+check_pieces(axe_ctx *cx, const axe_reshard_plan *r, int step, const owners *a,
+             int p, int q)
+{
+    const axe_layout *const *piece;
+    int                      n, seen[ELEMENTS] = {0};
+
+    CHECK(axe_reshard_pieces(cx, r, step, p, q, &n, &piece) == AXE_OK);
+    for (int i = 0; i < n; i++)
+        for (int64_t k = 0; k < piece[i]->size; k++) {
+            int64_t x = axe_layout_at(piece[i], k, AXE_AXIS_M);
+
+            CHECK(x >= 0 && x < a->n_element);
+            seen[x]++;
+        }
+    for (int x = 0; x < a->n_element; x++) {
+        bool sent = false;
+
+        for (int t = 0; t < a->n_addend && p != q; t++)
+            sent = sent || axe_reshard_source(r, step, x, t, q) == p;
+        CHECK(seen[x] == sent);
+    }
+    return n;
+}
+
 /* Does the step count what moved? */
 static void
 check_counts(const axe_reshard_plan *r, int step, int n,
@@ -304,7 +331,8 @@ fullest(const owners *o)
 }
 
 typedef struct tally {
-    int plans, steps, refused, uneven, sums, above;
+    int plans, steps, refused, sums, above;
+    int pairs, pieces; /* looked at of some plans */
 } tally;
 
 static bool
@@ -331,6 +359,10 @@ check_plan(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
         execute(r, i, a, &v, moved);
         if (!in_rounds(r->step[i].kind))
             check_counts(r, i, a->n_device, moved);
+        if (!in_rounds(r->step[i].kind) && t->plans % 8 == 0)
+            for (int p = 0; p < a->n_device; p++)
+                for (int q = 0; q < a->n_device; q++, t->pairs++)
+                    t->pieces += check_pieces(cx, r, i, a, p, q);
         total += r->step[i].total;
         recv += r->step[i].max_recv;
     }
@@ -349,6 +381,21 @@ check_plan(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
     t->steps += r->n_step;
     t->sums += a->n_addend > b->n_addend;
     t->above += r->max_recv > least.recv;
+}
+
+/* Is the way over a spread in between no quicker? */
+static void
+check_detour(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
+             const axe_spread *by, const axe_spread *dst)
+{
+    const axe_reshard_plan   *r[3];
+    const axe_reshard_options opt = {.bits = 32};
+
+    if (axe_reshard(cx, m, src, by, &opt, &r[0]) != AXE_OK ||
+        axe_reshard(cx, m, by, dst, &opt, &r[1]) != AXE_OK)
+        return;
+    CHECK(axe_reshard(cx, m, src, dst, &opt, &r[2]) == AXE_OK);
+    CHECK(r[2]->time <= (r[0]->time + r[1]->time) * 1.000001);
 }
 
 static void
@@ -461,8 +508,10 @@ static void
 report(const char *what, const tally *t)
 {
     print_message("%s: %d plans, %d steps, %d of sums, %d above the bound, %d "
-                  "refused\n",
-                  what, t->plans, t->steps, t->sums, t->above, t->refused);
+                  "refused; %d pieces of %d pairs\n",
+                  what, t->plans, t->steps, t->sums, t->above, t->refused,
+                  t->pieces, t->pairs);
+    assert_true(t->pieces > 1000);
 }
 
 /* All pairs of spreads over meshes of one and two axes, even and not. */
@@ -529,6 +578,42 @@ test_random(void **state)
     }
     report("random", &t);
     assert_true(t.sums > 100);
+}
+
+/* One axis at a time, to where it should be or to copies: no such chain is
+ * quicker than the plan.  Axes are of two devices, so that a detour has no
+ * finer digits, whose messages may be fewer. */
+static void
+test_detours(void **state)
+{
+    static const mesh meshes[] = {{3, {2, 2, 2}}, {2, {2, 2}}, {1, {2}}};
+    static const int  shape[RANK] = {64, 32};
+    int               n_detour = 0;
+
+    (void)state;
+    seed_ = 5;
+    for (int i = 0; i < 4000; i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const mesh     *s = &meshes[draw(AXE_LEN(meshes))];
+        const axe_mesh *m = make_mesh(cx, s, draw(2) ? " @ far" : "");
+        int             role[3][AXES], axis = draw(s->n);
+        axe_spread      x[3];
+
+        for (int a = 0; a < s->n; a++) {
+            role[0][a] = role[1][a] = draw(RANK + 1);
+            role[2][a] = draw(RANK + 1);
+        }
+        role[1][axis] = draw(2) ? role[2][axis] : FREE;
+        for (int k = 0; k < 3; k++)
+            make_spread(cx, m, s->n, shape, orders[0], role[k], &x[k]);
+        now_ = axe_textf(cx, "'%s' by '%s' to '%s' --mesh '%s'",
+                         axe_spread_text(cx, &x[0]), axe_spread_text(cx, &x[1]),
+                         axe_spread_text(cx, &x[2]), axe_mesh_text(cx, m));
+        check_detour(cx, m, &x[0], &x[1], &x[2]);
+        n_detour++;
+        axe_ctx_free(cx);
+    }
+    print_message("%d detours\n", n_detour);
 }
 
 /* ------------------------------------------------------------------ layouts */
@@ -605,6 +690,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_small),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_detours),
         cmocka_unit_test(test_layouts),
     };
 
