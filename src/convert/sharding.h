@@ -6,7 +6,7 @@
 #ifndef AXE_CONVERT_SHARDING_H
 #define AXE_CONVERT_SHARDING_H
 
-#include "axe/layout.h"
+#include "axe/convert.h"
 #include "base/json.h"
 
 enum { AXE_SHARD_DEVICES = 4096, AXE_SHARD_RANK = 8, AXE_SHARD_DIGITS = 16 };
@@ -40,8 +40,9 @@ typedef struct axe_sharding {
     int64_t       mesh[AXE_SHARD_RANK], stride[AXE_SHARD_RANK];
     const char   *name[AXE_SHARD_RANK]; /* of mesh axes; NULL: none */
     bool          used[AXE_SHARD_RANK];
-    bool          column; /* local buffers are column-major */
-    axe_runs     *own;    /* [device][dim] */
+    bool          summed[AXE_SHARD_RANK]; /* holders have summands */
+    bool          column;                 /* local buffers are column-major */
+    axe_runs     *own;                    /* [device][dim] */
     int64_t       uniform[AXE_SHARD_RANK];
     axe_shard_dim dim[AXE_SHARD_RANK];
     int64_t       base;  /* device of the first element, of the mesh's */
@@ -57,6 +58,13 @@ typedef struct axe_sharding {
 AXE_CHECK axe_status axe_sharding_read(axe_ctx *cx, const char *system,
                                        axe_shape shape, const axe_json *mesh,
                                        const axe_json *spec, axe_sharding *out);
+
+/* A text of a format, such as convert.h reads: of its options those for the
+ * mesh and the shape are needed.  ENAME: it is none of shardings. */
+AXE_CHECK axe_status axe_sharding_of_text(axe_ctx *cx, const char *format,
+                                          const char                *text,
+                                          const axe_convert_options *opt,
+                                          axe_sharding              *out);
 
 static inline const axe_runs *
 axe_shard_own(const axe_sharding *s, int device, int dim)

@@ -229,11 +229,12 @@ read_shardy_rest(axe_reader *r)
  * ">"
  */
 static axe_status
-read_shardy(axe_ctx *cx, const char *text, axe_json *out)
+read_shardy(axe_ctx *cx, const char *text, int rank, axe_json *out)
 {
     axe_reader r = axe_cv_open(cx, "shardy", text);
     axe_json  *last = NULL;
 
+    (void)rank;
     *out = (axe_json){.kind = AXE_JSON_LIST};
     if (axe_scan_take(&r, '#') &&
         (!axe_scan_word(&r, "sdy") || !axe_scan_take(&r, '.') ||
@@ -283,11 +284,12 @@ read_numbers(axe_reader *r, axe_json *spec, axe_json **last, const char *key)
 /* "nb" "=" numbers [ "," "src" "=" numbers ] [ "," "order" "=" ( "R" | "C" ) ]
  */
 static axe_status
-read_blockcyclic(axe_ctx *cx, const char *text, axe_json *out)
+read_blockcyclic(axe_ctx *cx, const char *text, int rank, axe_json *out)
 {
     axe_reader r = axe_cv_open(cx, "blockcyclic", text);
     axe_json  *last = NULL, order = text_value("R");
 
+    (void)rank;
     *out = (axe_json){.kind = AXE_JSON_OBJECT};
     do {
         bool nb = !axe_json_get(out, "nb") && axe_scan_word(&r, "nb");
@@ -311,10 +313,11 @@ read_blockcyclic(axe_ctx *cx, const char *text, axe_json *out)
 
 /* "zigzag" [ "(" [ "dim" "=" ] int ")" ] */
 static axe_status
-read_zigzag(axe_ctx *cx, const char *text, axe_json *out)
+read_zigzag(axe_ctx *cx, const char *text, int rank, axe_json *out)
 {
     axe_reader r = axe_cv_open(cx, "zigzag", text);
 
+    (void)rank;
     *out = (axe_json){.kind = AXE_JSON_INT};
     if (!axe_scan_word(&r, "zigzag"))
         return axe_cv_expected(&r, "zigzag", "zigzag(dim=..)");
@@ -327,20 +330,84 @@ read_zigzag(axe_ctx *cx, const char *text, axe_json *out)
     return axe_cv_end(&r, "zigzag");
 }
 
-/* ----------------------------------------------------------------- layouts */
+static axe_status
+read_dtensor(axe_ctx *cx, const char *text, int rank, axe_json *out)
+{
+    axe_reader r = axe_cv_open(cx, "dtensor", text);
+
+    (void)rank;
+    return read_placements(&r, "dtensor", axe_placement_read, out);
+}
 
 static axe_status
-sharded(axe_ctx *cx, const char *system, const axe_json *spec,
+read_oneflow(axe_ctx *cx, const char *text, int rank, axe_json *out)
+{
+    axe_reader r = axe_cv_open(cx, "oneflow", text);
+
+    (void)rank;
+    return read_placements(&r, "oneflow", axe_sbp_read, out);
+}
+
+/* What the system's own reader takes as it is. */
+static axe_status
+read_whole(axe_ctx *cx, const char *text, int rank, axe_json *out)
+{
+    (void)cx;
+    (void)rank;
+    *out = text_value(text);
+    return AXE_OK;
+}
+
+/* ----------------------------------------------------------------- layouts */
+
+static const struct text_row {
+    const char *format;
+    axe_status (*read)(axe_ctx *cx, const char *text, int rank, axe_json *out);
+} texts[] = {
+    {"dtensor", read_dtensor},
+    {"oneflow", read_oneflow},
+    {"jax", read_partition},
+    {"shardy", read_shardy},
+    {"alpa", read_whole},
+    {"gspmd", read_whole},
+    {"megatron", read_whole},
+    {"zigzag", read_zigzag},
+    {"blockcyclic", read_blockcyclic},
+};
+
+axe_status
+axe_sharding_of_text(axe_ctx *cx, const char *format, const char *text,
+                     const axe_convert_options *opt, axe_sharding *out)
+{
+    const char *names[AXE_LEN(texts)], *near;
+
+    for (int i = 0; i < AXE_LEN(texts); i++) {
+        axe_json mesh, spec;
+
+        names[i] = texts[i].format;
+        if (strcmp(format, names[i]) != 0)
+            continue;
+        AXE_TRY(axe_cv_mesh(cx, opt->mesh, &mesh));
+        AXE_TRY(texts[i].read(cx, text, opt->shape.n, &spec));
+        return axe_sharding_read(cx, format, opt->shape, &mesh, &spec, out);
+    }
+    near = axe_nearest(format, AXE_LEN(texts), names);
+    return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+                    "there is no format '%s' of shardings%s%s%s", format,
+                    near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
+}
+
+static axe_status
+sharded(axe_ctx *cx, const char *system, const char *text,
         const axe_convert_options *opt, const axe_layout **out)
 {
-    axe_json          mesh;
     axe_sharding      s;
     const axe_layout *l;
     const char       *why;
     int64_t           domain[AXE_SHARD_RANK];
 
-    AXE_TRY(axe_cv_mesh(cx, opt->mesh, &mesh));
-    AXE_TRY(axe_sharding_read(cx, system, opt->shape, &mesh, spec, &s));
+    AXE_TRY(axe_sharding_of_text(cx, system, text, opt, &s));
     if (s.partial.len > 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "%s: partial sums: each holder has a summand of an "
@@ -372,87 +439,61 @@ axe_status
 axe_cv_read_dtensor(axe_ctx *cx, const char *text,
                     const axe_convert_options *opt, const axe_layout **out)
 {
-    axe_reader r = axe_cv_open(cx, "dtensor", text);
-    axe_json   spec;
-
-    AXE_TRY(read_placements(&r, "dtensor", axe_placement_read, &spec));
-    return sharded(cx, "dtensor", &spec, opt, out);
+    return sharded(cx, "dtensor", text, opt, out);
 }
 
 axe_status
 axe_cv_read_jax(axe_ctx *cx, const char *text, const axe_convert_options *opt,
                 const axe_layout **out)
 {
-    axe_json spec;
-
-    AXE_TRY(read_partition(cx, text, opt->shape.n, &spec));
-    return sharded(cx, "jax", &spec, opt, out);
+    return sharded(cx, "jax", text, opt, out);
 }
 
 axe_status
 axe_cv_read_gspmd(axe_ctx *cx, const char *text, const axe_convert_options *opt,
                   const axe_layout **out)
 {
-    axe_json spec = text_value(text);
-
-    return sharded(cx, "gspmd", &spec, opt, out);
+    return sharded(cx, "gspmd", text, opt, out);
 }
 
 axe_status
 axe_cv_read_alpa(axe_ctx *cx, const char *text, const axe_convert_options *opt,
                  const axe_layout **out)
 {
-    axe_json spec = text_value(text);
-
-    return sharded(cx, "alpa", &spec, opt, out);
+    return sharded(cx, "alpa", text, opt, out);
 }
 
 axe_status
 axe_cv_read_megatron(axe_ctx *cx, const char *text,
                      const axe_convert_options *opt, const axe_layout **out)
 {
-    axe_json spec = text_value(text);
-
-    return sharded(cx, "megatron", &spec, opt, out);
+    return sharded(cx, "megatron", text, opt, out);
 }
 
 axe_status
 axe_cv_read_oneflow(axe_ctx *cx, const char *text,
                     const axe_convert_options *opt, const axe_layout **out)
 {
-    axe_reader r = axe_cv_open(cx, "oneflow", text);
-    axe_json   spec;
-
-    AXE_TRY(read_placements(&r, "oneflow", axe_sbp_read, &spec));
-    return sharded(cx, "oneflow", &spec, opt, out);
+    return sharded(cx, "oneflow", text, opt, out);
 }
 
 axe_status
 axe_cv_read_shardy(axe_ctx *cx, const char *text,
                    const axe_convert_options *opt, const axe_layout **out)
 {
-    axe_json spec;
-
-    AXE_TRY(read_shardy(cx, text, &spec));
-    return sharded(cx, "shardy", &spec, opt, out);
+    return sharded(cx, "shardy", text, opt, out);
 }
 
 axe_status
 axe_cv_read_blockcyclic(axe_ctx *cx, const char *text,
                         const axe_convert_options *opt, const axe_layout **out)
 {
-    axe_json spec;
-
-    AXE_TRY(read_blockcyclic(cx, text, &spec));
-    return sharded(cx, "blockcyclic", &spec, opt, out);
+    return sharded(cx, "blockcyclic", text, opt, out);
 }
 
 axe_status
 axe_cv_read_zigzag(axe_ctx *cx, const char *text,
                    const axe_convert_options *opt, const axe_layout **out)
 {
-    axe_json spec;
-
-    AXE_TRY(read_zigzag(cx, text, &spec));
-    return sharded(cx, "zigzag", &spec, opt, out);
+    return sharded(cx, "zigzag", text, opt, out);
 }

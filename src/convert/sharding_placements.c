@@ -166,6 +166,7 @@ place(axe_ctx *cx, axe_sharding *s, const char *system, place_reader *read,
 
     AXE_TRY(read(&r, &p));
     AXE_TRY(axe_cv_end(&r, system));
+    s->summed[a] = p.kind == AXE_PLACE_PARTIAL;
     if (p.kind == AXE_PLACE_PARTIAL)
         axe_putf(&s->partial, "%s{\"mesh_dim\":%d,\"op\":\"%s\"}",
                  s->partial.len ? "," : "", a, p.op);
