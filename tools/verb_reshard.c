@@ -30,6 +30,11 @@ static const char help[] =
     "  -M, --mesh MESH    axes, their sizes and links: 'x=2, y=4 @ far; order "
     "y, x;\n"
     "                     far: 2us, 25GB/s'\n"
+    "  -f, --format F     SRC and DST are texts of another system: jax, "
+    "dtensor,\n"
+    "                     shardy, gspmd, alpa, ..: 'axe help formats' has "
+    "them\n"
+    "  -s, --shape N,M    for which this is the tensor's shape\n"
     "  -b, --bits N       bits of an element (default 32)\n"
     "      --memory N     elements that a device may hold between steps\n"
     "      --no-latency   messages cost nothing but their bytes\n"
@@ -38,11 +43,24 @@ static const char help[] =
     "      --json         the plan as JSON\n"
     "  -h, --help         this text\n";
 
+enum { MOST_EXTENTS = 8 };
+
 typedef struct options {
     axe_reshard_options plan;
-    const char         *mesh, *output;
+    const char         *mesh, *output, *format;
     bool                json, draw;
+    axe_shape           shape;
+    int64_t             extent[MOST_EXTENTS];
 } options;
+
+static axe_status
+read(axe_ctx *cx, const axe_mesh *m, const char *text, const options *opt,
+     axe_spread *out)
+{
+    return opt->format
+               ? axe_spread_convert(cx, m, opt->format, opt->shape, text, out)
+               : axe_spread_read(cx, m, text, out);
+}
 
 static axe_status
 show(axe_ctx *cx, char **text, const options *opt)
@@ -53,8 +71,8 @@ show(axe_ctx *cx, char **text, const options *opt)
     axe_buf                 picture = {.cx = cx};
 
     AXE_TRY(axe_mesh_read(cx, opt->mesh, &m));
-    AXE_TRY(axe_spread_read(cx, m, text[0], &src));
-    AXE_TRY(axe_spread_read(cx, m, text[1], &dst));
+    AXE_TRY(read(cx, m, text[0], opt, &src));
+    AXE_TRY(read(cx, m, text[1], opt, &dst));
     AXE_TRY(axe_reshard(cx, m, &src, &dst, &opt->plan, &r));
     if (opt->output) {
         AXE_TRY(axe_reshard_svg(cx, r, &picture));
@@ -95,11 +113,32 @@ read_number(const char *text, long long most)
     return *text && !*end && n > 0 && n <= most ? n : 0;
 }
 
+/* "24,24"; false: it is not that. */
+static bool
+read_shape(const char *text, options *opt)
+{
+    char *end;
+    int   n = 0;
+
+    do {
+        if (n == MOST_EXTENTS)
+            return false;
+        opt->extent[n] = strtoll(text, &end, 10);
+        if (end == text || opt->extent[n++] < 1)
+            return false;
+        text = end + 1;
+    } while (*end == ',');
+    opt->shape = (axe_shape){n, opt->extent};
+    return *end == '\0';
+}
+
 int
 axe_verb_reshard(int argc, char **argv)
 {
     static const struct option long_options[] = {
         {"mesh", required_argument, NULL, 'M'},
+        {"format", required_argument, NULL, 'f'},
+        {"shape", required_argument, NULL, 's'},
         {"bits", required_argument, NULL, 'b'},
         {"memory", required_argument, NULL, 'm'},
         {"no-latency", no_argument, NULL, 'n'},
@@ -112,10 +151,18 @@ axe_verb_reshard(int argc, char **argv)
     options opt = {.plan = {.bits = 32}};
     int     c;
 
-    while ((c = getopt_long(argc, argv, "M:b:do:h", long_options, NULL)) != -1)
+    while ((c = getopt_long(argc, argv, "M:f:s:b:do:h", long_options, NULL)) !=
+           -1)
         switch (c) {
         case 'M':
             opt.mesh = optarg;
+            break;
+        case 'f':
+            opt.format = optarg;
+            break;
+        case 's':
+            if (!read_shape(optarg, &opt))
+                return axe_tool_usage("reshard", "--shape is a list as 24,24");
             break;
         case 'b':
             opt.plan.bits = (int)read_number(optarg, 1 << 20);
@@ -152,5 +199,7 @@ axe_verb_reshard(int argc, char **argv)
         return axe_tool_usage("reshard", "it takes two spreads, SRC and DST");
     if (!opt.mesh)
         return axe_tool_usage("reshard", "which devices? --mesh says it");
+    if (!opt.format != !opt.shape.n)
+        return axe_tool_usage("reshard", "--format and --shape go together");
     return run(argv + optind, &opt);
 }

@@ -82,6 +82,15 @@ typedef struct axe_spread {
  * Errors  ESYNTAX, ENAME, ESHAPE with the place; those of axe_layout_read. */
 AXE_CHECK axe_status axe_spread_read(axe_ctx *cx, const axe_mesh *m,
                                      const char *text, axe_spread *out);
+/* The same from a text of another system, for a tensor of that shape: a format
+ * of shardings of axe/convert.h, as "jax", "P('x', None)", or "dtensor",
+ * "[S(0), P(sum)]", whose placements are those of the axes as they are written.
+ * Errors  those of axe_convert_read, but that addends and uneven extents are
+ *         taken.  EUNSUPPORTED: no layout says it, as of nested uneven chunks;
+ *         the mesh has an order of its own, and the format no names. */
+AXE_CHECK axe_status axe_spread_convert(axe_ctx *cx, const axe_mesh *m,
+                                        const char *format, axe_shape shape,
+                                        const char *text, axe_spread *out);
 /* The layout, with what stands behind it; reading it gives the same spread. */
 const char *axe_spread_text(axe_ctx *cx, const axe_spread *s);
 

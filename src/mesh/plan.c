@@ -94,8 +94,9 @@ reason(axe_ctx *cx, const axe_reshard_plan *r, const mesh_step *direct)
 {
     if (r->max_recv <= r->bound_recv)
         return NULL;
-    if (r->time >= r->direct_time)
-        return "the bound is the mean over devices, and sums come unevenly";
+    if (r->time >= r->direct_time || r->max_recv <= direct->need.recv)
+        return "the bound is the mean over devices, of which some get more of "
+               "the sums";
     return axe_textf(cx,
                      "one exchange brings at most %" PRId64
                      " elements to a device, in up to %" PRId64

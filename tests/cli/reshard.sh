@@ -38,6 +38,12 @@ check many    1 '64 devices are too many to draw' $R -d --mesh x=64 64@x 64
 check parts   1 'dimension 0 has over 32 parts' $R -d --mesh x=4 '(64, 4) : (1, 1@gpuid)' 256
 check svg     0 '<title>24@x to 24</title>' $R -o - --mesh x=4 24@x 24
 check memory2 0 'exchange'              $R --memory 10 --mesh 'x=2, y=2' 8@x,8 8@y,8@x
+check format  2 '--format and --shape go together' $R -f jax --mesh x=2 'P()' 'P()'
+check shape   2 '--shape is a list as 24,24' $R -s 4,a -f jax --mesh x=2 'P()' 'P()'
+check jax     0 'to      24, 24@(y, x)' \
+    $R -f jax -s 24,24 --mesh 'x=4, y=2' "P('x', 'y')" "P(None, ('y', 'x'))"
+check dtensor 0 'from    10@x, 24 + partial(y)' \
+    $R -f dtensor -s 10,24 --mesh 'x=4, y=2' '[S(0), P(sum)]' '[R, S(1)]'
 check json    0 '"max_recv":2'         $R --json --mesh x=2 4@x 4
 
 file=$SRC/tests/vectors/reshard.jsonl

@@ -102,6 +102,21 @@ static const struct { const char *text, *want; } spreads[] = {
     {"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "ELIMIT spread: more than 16 dimensions"},
 };
 
+/* Of shape 10, 8. */
+static const struct { const char *mesh, *format, *text, *want; } foreign[] = {
+    {"x=4, y=2", "jax", "P('x', 'y')", "=((4, 3), (2, 4)) : ((2@gpuid, 4), (1@gpuid, 1)) of (10, 8)"},
+    {"x=4, y=2; order y, x", "jax", "P(None, ('x', 'y'))", "=(10, (4, 2)) : (1, (1@gpuid, 4@gpuid))"},
+    {"x=4, y=2", "dtensor", "[P(sum), S(1)]", "=(10, (2, 4)) : (4, (1@gpuid, 1)) + partial [4:2]"},
+    {"x=4, y=2", "dtensor", "[R, P(sum)]", "=(10, 8) : (8, 1) + [4 : 2@gpuid] + partial [2:1]"},
+    {"x=4, y=2", "dtensor", "[S(0), S(0)]", "EUNSUPPORTED dtensor: no layout: uneven parts of parts"},
+    {"x=4, y=2", "shardy", "#sdy.sharding<@m, [{\"x\":(1)2}, {}]>", "=((2, 5), 8) : ((4@gpuid, 8), 1) + [4 : 1@gpuid]"},
+    {"x=4, y=2; order y, x", "dtensor", "[R, R]", "EUNSUPPORTED dtensor: axes of the mesh are meant as they are written"},
+    {"x=4, y=2", "alpa", "S01R", "=((4, 2, 2), 8) : ((2@gpuid, 1@gpuid, 8), 1) of (10, 8)"},
+    {"x=4, y=2", "jaxx", "P()", "ENAME there is no format 'jaxx' of shardings; did you mean 'jax'?"},
+    {"x=4, y=2", "jax", "P('z')", "ENAME mesh: no axis 'z'"},
+    {"x=8192", "jax", "P('x')", "EARG mesh: extents are from 1 to 4096"},
+};
+
 /* Steps as "kind over axes: state [gets/gives/all/messages]", with messages
  * free; a plan above its bound says so. */
 static const struct { const char *mesh, *src, *dst, *want; } plans[] = {
@@ -190,6 +205,73 @@ plan(axe_ctx *cx, const char *mesh, const char *src, const char *dst,
     AXE_TRY(axe_spread_read(cx, m, src, &a));
     AXE_TRY(axe_spread_read(cx, m, dst, &b));
     return axe_reshard(cx, m, &a, &b, opt, r);
+}
+
+static void
+test_foreign(void **state)
+{
+    static const int64_t extent[] = {10, 8};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(foreign); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_mesh *m;
+        axe_spread      s;
+        axe_status      st;
+
+        assert_int_equal(axe_mesh_read(cx, foreign[i].mesh, &m), AXE_OK);
+        st = axe_spread_convert(cx, m, foreign[i].format,
+                                (axe_shape){2, extent}, foreign[i].text, &s);
+        expect(cx, st, st == AXE_OK ? axe_spread_text(cx, &s) : "",
+               foreign[i].want, foreign[i].text);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
+/* What is missing, and what is no step or device. */
+static void
+test_misuse(void **state)
+{
+    axe_ctx                 *cx = axe_ctx_new();
+    const axe_mesh          *m;
+    const axe_reshard_plan  *r;
+    const axe_layout *const *piece;
+    axe_spread               s;
+    axe_buf                  b = {.cx = cx};
+    int                      n;
+
+    (void)state;
+    assert_int_equal(axe_mesh_read(cx, NULL, &m), AXE_EARG);
+    assert_int_equal(axe_mesh_read(cx, "x=2", NULL), AXE_EARG);
+    assert_int_equal(axe_mesh_read(cx, "x=4", &m), AXE_OK);
+    assert_int_equal(axe_spread_read(cx, NULL, "4", &s), AXE_EARG);
+    assert_int_equal(axe_spread_read(cx, m, NULL, &s), AXE_EARG);
+    assert_int_equal(axe_spread_read(cx, m, "8@x", &s), AXE_OK);
+    assert_int_equal(
+        axe_spread_convert(cx, m, "jax", (axe_shape){1, NULL}, "P()", &s),
+        AXE_EARG);
+    assert_int_equal(axe_reshard(cx, m, &s, NULL, NULL, &r), AXE_EARG);
+    assert_int_equal(
+        axe_reshard(cx, m, &s, &s, &(axe_reshard_options){.bits = -1}, &r),
+        AXE_EARG);
+    assert_int_equal(plan(cx, "x=4", "8@x", "8", NULL, &r), AXE_OK);
+    assert_int_equal(axe_reshard_sends(r, 0, 0, 1), 2);
+    assert_int_equal(axe_reshard_sends(r, 1, 0, 1), -1);
+    assert_int_equal(axe_reshard_sends(r, 0, 0, 4), -1);
+    assert_int_equal(axe_reshard_source(r, 0, 3, 0, 0), 1);
+    assert_int_equal(axe_reshard_source(r, 0, -1, 0, 0), -1);
+    assert_int_equal(axe_reshard_pieces(cx, r, 0, 1, 0, &n, &piece), AXE_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(axe_layout_text(cx, piece[0]), "(2) : (1) + 2");
+    assert_int_equal(axe_reshard_pieces(cx, r, 0, 1, 4, &n, &piece), AXE_EARG);
+    assert_int_equal(plan(cx, "x=4", "8 at x=0", "8", NULL, &r), AXE_OK);
+    assert_int_equal(axe_reshard_pieces(cx, r, 0, 0, 1, &n, &piece),
+                     AXE_EUNSUPPORTED);
+    assert_int_equal(axe_reshard_draw(cx, r, NULL), AXE_EARG);
+    assert_int_equal(axe_reshard_svg(cx, NULL, &b), AXE_EARG);
+    assert_string_equal(axe_collective_text((axe_collective)99), "unknown");
+    axe_ctx_free(cx);
 }
 
 static const char *
@@ -288,10 +370,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meshes),
-        cmocka_unit_test(test_spreads),
-        cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_million),
+        cmocka_unit_test(test_meshes),  cmocka_unit_test(test_spreads),
+        cmocka_unit_test(test_foreign), cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_plans),   cmocka_unit_test(test_million),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
