@@ -19,7 +19,7 @@ typedef struct axe_run_args {
     int64_t         n_best;  /* of its ranking; 0: as many as is usual */
     bool            prepare; /* compile them, measure nothing */
     axe_sim_options sim;     /* of `axe sim`: the first order of events */
-    int64_t         n_order; /* lazy, eager, then random ones; 0: that alone */
+    int64_t         n_order; /* random ones, behind others; -1: that alone */
     bool            random, check, time, json, emit, help, no_tuned, wide;
 } axe_run_args;
 

@@ -32,9 +32,16 @@ static const char help[] =
     "                          one so\n"
     "      --seed N            of --random, and the first order (default 1)\n"
     "      --check             compare with the reference; exit 1 if wrong\n"
-    "      --policy ORDER      lazy (default), eager, or N: lazy, eager and N\n"
-    "                          random orders of what is asynchronous\n"
-    "      --sms N             blocks at a time of kernels that persist\n"
+    "      --policy ORDER      of what is asynchronous: lazy (default), "
+    "eager,\n"
+    "                          or N: lazy, eager and N random orders.  Where\n"
+    "                          blocks wait for one another: behind:K, cluster "
+    "K\n"
+    "                          runs only when no other can; ahead:K, it runs\n"
+    "                          before any other; N has such orders, too\n"
+    "      --sms N             blocks at a time of kernels that persist, or "
+    "whose\n"
+    "                          blocks wait for one another\n"
     "      --emit STAGE        print ir, plan, lower or c of what is run\n"
     "      --json              report as one line of JSON\n"
     "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP
@@ -57,22 +64,41 @@ static const struct option known[] = {
 
 enum { MAX_ORDERS = 10000, MAX_SMS = 1024 };
 
+static const struct {
+    const char    *name;
+    axe_sim_policy policy;
+    axe_sim_turns  turns;
+} turns[] = {{"behind:", AXE_SIM_LAZY, AXE_SIM_BEHIND},
+             {"ahead:", AXE_SIM_EAGER, AXE_SIM_AHEAD}};
+
 static int
 take_policy(axe_run_args *a, const char *arg)
 {
     int64_t n;
 
-    a->n_order = 0;
+    a->n_order = -1;
+    a->sim.turns = AXE_SIM_EVEN;
     if (strcmp(arg, "lazy") == 0 || strcmp(arg, "eager") == 0) {
         a->sim.policy = arg[0] == 'l' ? AXE_SIM_LAZY : AXE_SIM_EAGER;
         return AXE_EXIT_OK;
     }
+    for (int i = 0; i < AXE_LEN(turns); i++) {
+        size_t len = strlen(turns[i].name);
+        if (strncmp(arg, turns[i].name, len) != 0 ||
+            !axe_tool_int(arg + len, &n))
+            continue;
+        a->sim.policy = turns[i].policy;
+        a->sim.turns = turns[i].turns;
+        a->sim.who = n;
+        return AXE_EXIT_OK;
+    }
     if (!axe_tool_int(arg, &n) || n < 0 || n > MAX_ORDERS)
         return axe_tool_usage(verb,
-                              "--policy %s: lazy, eager, or how many "
-                              "random orders, up to %d",
+                              "--policy %s: lazy, eager, behind:K or ahead:K "
+                              "of cluster K (-1: the last), or how many random "
+                              "orders, up to %d",
                               arg, MAX_ORDERS);
-    a->n_order = n + 2;
+    a->n_order = n;
     return AXE_EXIT_OK;
 }
 
@@ -105,7 +131,7 @@ restore(const axe_run *r, void *const *saved)
 /* What a run needs beyond the arrays, and what it finds. */
 typedef struct orders {
     axe_sim_options first;
-    int64_t         n; /* of orders; 0: the first alone */
+    int64_t         n; /* random ones, behind others; -1: the first alone */
     axe_sim_report  report;
 } orders;
 
@@ -115,6 +141,7 @@ run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
 {
     orders         *o = user;
     axe_sim_options with = o->first;
+    int64_t         together = 0;
     void          **saved = axe_new_array(cx, void *, r->n_param);
 
     for (int i = 0; i < r->n_param; i++)
@@ -122,13 +149,13 @@ run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
             saved[i] = axe_alloc(cx, r->param[i].npy.n_bytes);
             memcpy(saved[i], r->param[i].npy.data, r->param[i].npy.n_bytes);
         }
-    for (int64_t i = 0; i == 0 || i < o->n; i++) {
-        if (o->n > 0)
-            with.policy = i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM;
-        with.seed = o->first.seed + (uint64_t)i;
+    for (int64_t i = 0;
+         o->n < 0 ? i == 0 : axe_sim_order(&o->first, o->n, together, i, &with);
+         i++) {
         restore(r, saved);
         AXE_TRY(axe_program_simulate(cx, r->program, n, array, r->n_size,
                                      r->size, &with, &o->report));
+        together = o->report.n_together;
         if (o->report.n_finding > 0)
             break;
     }
@@ -217,7 +244,7 @@ int
 axe_verb_sim(int argc, char **argv)
 {
     axe_ctx     *cx = axe_ctx_new();
-    axe_run_args a = {.seed = 1};
+    axe_run_args a = {.seed = 1, .n_order = -1};
     axe_run      r = {0};
     int          code;
 

@@ -49,6 +49,13 @@ typedef struct axe_sim_options {
                     its remainder */
 } axe_sim_options;
 
+/* Order i of those that are worth a try: lazily; eagerly; where clusters wait
+ * for one another, each of some kept back, or ahead; n_random by chance, by
+ * seeds from that of `first` on.  False: there is none.
+ * n_together  as an earlier order of these has reported it, or 0 */
+bool axe_sim_order(const axe_sim_options *first, int64_t n_random,
+                   int64_t n_together, int64_t i, axe_sim_options *out);
+
 enum { AXE_SIM_MAX = 64 };
 
 /* One thing that is wrong, with how often it was seen. */

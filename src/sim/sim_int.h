@@ -19,6 +19,7 @@
  *     warp.c      runs one warp until it must wait
  *     cluster.c   how a cluster begins, and what must be over when it ends
  *     turn.c      who runs next
+ *     order.c     which orders of events there are
  *     deadlock.c  what it means that nobody can
  *     finding.c   findings and their texts
  *     sim.c       grids, arrays, the report

@@ -245,23 +245,14 @@ make_flow(flow f)
 
 static const int sms[] = {1, 2, 3, 100};
 
-static axe_sim_options
-order_number(int i)
+/* Order i of those that all grids here run in, and one by chance and ahead. */
+static bool
+take_order(int i)
 {
-    static const axe_sim_options order[] = {
-        {.policy = AXE_SIM_LAZY},
-        {.policy = AXE_SIM_EAGER},
-        {.policy = AXE_SIM_RANDOM, .seed = 1},
-        {.policy = AXE_SIM_RANDOM, .seed = 2},
-        {.policy = AXE_SIM_LAZY, .turns = AXE_SIM_BEHIND, .who = 0},
-        {.policy = AXE_SIM_LAZY, .turns = AXE_SIM_BEHIND, .who = -1},
-        {.policy = AXE_SIM_EAGER, .turns = AXE_SIM_BEHIND, .who = 3},
-        {.policy = AXE_SIM_EAGER, .turns = AXE_SIM_AHEAD, .who = 0},
-        {.policy = AXE_SIM_LAZY, .turns = AXE_SIM_AHEAD, .who = -1},
-        {.policy = AXE_SIM_RANDOM, .turns = AXE_SIM_AHEAD, .who = 6, .seed = 3},
-    };
+    const axe_sim_options first = {.seed = 1};
 
-    return i < AXE_LEN(order) ? order[i] : (axe_sim_options){.max_step = -1};
+    with = (axe_sim_options){AXE_SIM_RANDOM, .turns = AXE_SIM_AHEAD, .who = 6};
+    return i == 0 || axe_sim_order(&first, 3, 2 * TILES, i - 1, &with);
 }
 
 /* All orders, however many CTAs there is place for. */
@@ -269,10 +260,10 @@ static void
 run_all_clean(flow f)
 {
     for (int k = 0; k < AXE_LEN(sms); k++)
-        for (int i = 0; order_number(i).max_step >= 0; i++) {
+        for (int i = 0; take_order(i); i++) {
             set_up(NULL);
             make_flow(f);
-            with = order_number(i);
+            (void)take_order(i);
             with.n_sm = sms[k];
             run_clean();
             for (int e = 0; e < TILES * WIDE; e++)
@@ -288,10 +279,10 @@ static void
 run_all_wrong(flow f, axe_sim_kind kind, const char *words)
 {
     for (int k = 0; k < AXE_LEN(sms); k++)
-        for (int i = 0; order_number(i).max_step >= 0; i++) {
+        for (int i = 0; take_order(i); i++) {
             set_up(NULL);
             make_flow(f);
-            with = order_number(i);
+            (void)take_order(i);
             with.n_sm = sms[k];
             run_wrong(kind, words);
             tear_down(NULL);
@@ -339,11 +330,11 @@ static void
 test_deadlock(void **state)
 {
     (void)state;
-    for (int i = 0; order_number(i).max_step >= 0; i++)
+    for (int i = 0; take_order(i); i++)
         for (int sm = 1; sm <= 2 * TILES; sm++) {
             set_up(NULL);
             make_flow((flow){.backward = true});
-            with = order_number(i);
+            (void)take_order(i);
             with.n_sm = sm;
             if (sm > TILES) {
                 run_clean();
@@ -498,6 +489,65 @@ test_nobody_waits(void **state)
     assert_int_equal(r.n_together, 0);
 }
 
+static void
+test_orders(void **state)
+{
+    static const char *const text[] = {
+        "0 0 0", "1 0 0", "0 1 0", "0 1 -1", "1 2 0", "1 2 -1",
+        "0 1 1", "0 1 3", "0 1 6", "2 0 0",  "2 0 0", "2 0 0",
+    };
+    const axe_sim_options first = {.seed = 40, .n_sm = 3};
+    axe_sim_options       o;
+    int                   i = 0;
+
+    (void)state;
+    for (; axe_sim_order(&first, 3, 2 * TILES, i, &o); i++) {
+        assert_in_range(i, 0, AXE_LEN(text) - 1);
+        assert_string_equal(
+            axe_textf(cx, "%d %d %d", (int)o.policy, (int)o.turns, (int)o.who),
+            text[i]);
+        assert_int_equal(o.n_sm, 3);
+        if (o.policy == AXE_SIM_RANDOM)
+            assert_int_equal(o.seed, 40 + 2 + i - 9);
+    }
+    assert_int_equal(i, AXE_LEN(text));
+    for (i = 0; axe_sim_order(&first, 3, 1, i, &o); i++) {
+        assert_int_equal(o.turns, AXE_SIM_EVEN);
+        assert_int_equal(o.seed, 40 + i);
+    }
+    assert_int_equal(i, 5);
+    for (i = 0; axe_sim_order(&first, 9, 4, i, &o); i++)
+        ;
+    assert_int_equal(i, 2 + 4 + 2 + 9);
+}
+
+/* Who writes last is who was kept back, or not ahead. */
+static void
+test_turns(void **state)
+{
+    enum { BLOCKS = 5 };
+    things g = {0};
+
+    (void)state;
+    for (int turns = AXE_SIM_EVEN; turns <= AXE_SIM_AHEAD; turns++)
+        for (int who = -1; who < 2 * BLOCKS; who++) {
+            int number = (who + BLOCKS) % BLOCKS, last = BLOCKS - 1;
+            make_counters(AXE_DIR_INOUT, AXE_TYPE_i64, &g);
+            m.grid.blocks = n(BLOCKS);
+            reach(&g, n(0), n(0));
+            calc(&m, g.r, n(0), f32_of(id(&m, AXE_ID_BLOCK)));
+            move("st.global.b32", at(g.y, lane()), at(g.r, n(0)));
+            with = (axe_sim_options){
+                .turns = (axe_sim_turns)turns, .who = who, .no_check = true};
+            run_clean();
+            if (turns == AXE_SIM_BEHIND)
+                last = number;
+            else if (turns == AXE_SIM_AHEAD && number == last)
+                last--;
+            assert_int_equal((int)y[0], last);
+        }
+}
+
 int
 main(void)
 {
@@ -510,6 +560,8 @@ main(void)
         TEST(lanes),
         TEST(accesses),
         TEST(nobody_waits),
+        TEST(orders),
+        TEST(turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
