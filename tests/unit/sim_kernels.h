@@ -105,6 +105,9 @@ make_double_buffer(maker *m, axe_ctx *cx, int64_t rows)
     return made(m);
 }
 
+/* Tensor maps of a GEMM: A, B and C, one after the other. */
+enum { MAP_A, MAP_B, MAP_C };
+
 /* C = A B^T in f16, as a Hopper GEMM is: a warp that copies, two warpgroups
  * that multiply tiles of 128 x bn, a ring of stages, clusters of 1 or 2 CTAs
  * along M that share B, a staged end.  M, N, K: multiples of the tile. */
@@ -135,7 +138,7 @@ gemm_inits(maker *m, const gemm_spec *g, const axe_tensor *full,
 static inline void
 gemm_produce(maker *m, const gemm_spec *g, const axe_tensor *a,
              const axe_tensor *b, const axe_tensor *full,
-             const axe_tensor *empty, node row, node col)
+             const axe_tensor *empty, int map, node row, node col)
 {
     int            share = g->bn / g->cluster;
     const axe_var *kt;
@@ -154,16 +157,19 @@ gemm_produce(maker *m, const gemm_spec *g, const axe_tensor *a,
          (axe_arg[]){at(full, s), integer(num(m, (128 + g->bn) * 128))});
     atom(m, "tma.load", 2, 3,
          (axe_arg[]){at(a, mul(m, s, 128 * 64)),
-                     box(m, 0, mul(m, var(m, kt), 64), row), at(full, s)});
+                     box(m, map + MAP_A, mul(m, var(m, kt), 64), row),
+                     at(full, s)});
     node at_b = add(m, mul(m, s, g->bn * 64), mul(m, rank, share * 64));
     node row_b = add(m, col, mul(m, rank, share));
     if (g->cluster > 1)
         atom(m, "tma.load.multicast", 2, 4,
-             (axe_arg[]){at(b, at_b), box(m, 1, mul(m, var(m, kt), 64), row_b),
+             (axe_arg[]){at(b, at_b),
+                         box(m, map + MAP_B, mul(m, var(m, kt), 64), row_b),
                          at(full, s), integer(num(m, 3))});
     else
         atom(m, "tma.load", 2, 3,
-             (axe_arg[]){at(b, at_b), box(m, 1, mul(m, var(m, kt), 64), row_b),
+             (axe_arg[]){at(b, at_b),
+                         box(m, map + MAP_B, mul(m, var(m, kt), 64), row_b),
                          at(full, s)});
     end(m);
     end(m);
@@ -222,8 +228,8 @@ gemm_multiply(maker *m, const gemm_spec *g, const axe_tensor *a,
  * staging holds two of them for each warpgroup. */
 static inline void
 gemm_end(maker *m, const gemm_spec *g, const axe_tensor *acc,
-         const axe_tensor *half, const axe_tensor *stage, node wg, node row,
-         node col)
+         const axe_tensor *half, const axe_tensor *stage, node wg, int map,
+         node row, node col)
 {
     node lane = id(m, AXE_ID_LANE), wid = rem(m, id(m, AXE_ID_WARP), 4);
     node me = add(m, mul(m, wid, 32), lane);
@@ -253,7 +259,7 @@ gemm_end(maker *m, const gemm_spec *g, const axe_tensor *acc,
         atom(m, "bar.sync", 0, 2,
              (axe_arg[]){integer(add(m, wg, num(m, 1))), integer(num(m, 128))});
         l = atom(m, "tma.store", 2, 2,
-                 (axe_arg[]){box(m, 2, add(m, col, num(m, part * 64)),
+                 (axe_arg[]){box(m, map + MAP_C, add(m, col, num(m, part * 64)),
                                  add(m, row, mul(m, wg, 64))),
                              at(stage, base)});
         l->pred = is(m, me, 0);
@@ -264,40 +270,119 @@ gemm_end(maker *m, const gemm_spec *g, const axe_tensor *acc,
     l->pred = is(m, me, 0);
 }
 
+/* Shared memory and registers of a CTA. */
+typedef struct gemm_room {
+    const axe_tensor *a, *b, *full, *empty, *stage, *acc, *half;
+} gemm_room;
+
+static inline gemm_room
+gemm_begin(maker *m, const gemm_spec *g)
+{
+    gemm_room r;
+
+    r.a = buffer(m, "a", AXE_TYPE_f16, (int64_t)g->stages * 128 * 64, 128);
+    r.b = buffer(m, "b", AXE_TYPE_f16, (int64_t)g->stages * g->bn * 64, 128);
+    r.stage = buffer(m, "stage", AXE_TYPE_f16, 4 * 64 * 64, 128);
+    r.full = buffer(m, "full", AXE_TYPE_i64, g->stages, 0);
+    r.empty = buffer(m, "empty", AXE_TYPE_i64, g->stages, 0);
+    r.acc = array(m, "acc", AXE_TYPE_f32, g->bn / 2);
+    r.half = array(m, "half", AXE_TYPE_f16, 32);
+    gemm_inits(m, g, r.full, r.empty);
+    return r;
+}
+
+static inline void
+gemm_maps(maker *m, const gemm_spec *g, const axe_tensor *a,
+          const axe_tensor *b, const axe_tensor *c)
+{
+    (void)new_map(m, a, 128, 64, 128);
+    (void)new_map(m, b, g->bn / g->cluster, 64, 128);
+    (void)new_map(m, c, 64, 64, 128);
+}
+
 static inline const axe_lowered *
 make_gemm(maker *m, axe_ctx *cx, const gemm_spec *g)
 {
-    const axe_tensor *ta, *tb, *tc, *a, *b, *full, *empty, *stage, *acc, *half;
+    const axe_tensor *ta, *tb, *tc;
     int64_t           tiles_m = g->m / 128;
     node              block, row, col, group, wg;
+    gemm_room         r;
 
     make(m, cx, "sm_90a", 384, g->cluster, tiles_m * (g->n / g->bn));
     ta = param(m, "A", AXE_TYPE_f16, AXE_DIR_IN, g->m, g->k);
     tb = param(m, "B", AXE_TYPE_f16, AXE_DIR_IN, g->n, g->k);
     tc = param(m, "C", AXE_TYPE_f16, AXE_DIR_OUT, g->m, g->n);
-    a = buffer(m, "a", AXE_TYPE_f16, (int64_t)g->stages * 128 * 64, 128);
-    b = buffer(m, "b", AXE_TYPE_f16, (int64_t)g->stages * g->bn * 64, 128);
-    stage = buffer(m, "stage", AXE_TYPE_f16, 4 * 64 * 64, 128);
-    full = buffer(m, "full", AXE_TYPE_i64, g->stages, 0);
-    empty = buffer(m, "empty", AXE_TYPE_i64, g->stages, 0);
-    acc = array(m, "acc", AXE_TYPE_f32, g->bn / 2);
-    half = array(m, "half", AXE_TYPE_f16, 32);
-    (void)new_map(m, ta, 128, 64, 128);
-    (void)new_map(m, tb, g->bn / g->cluster, 64, 128);
-    (void)new_map(m, tc, 64, 64, 128);
-    gemm_inits(m, g, full, empty);
+    gemm_maps(m, g, ta, tb, tc);
+    r = gemm_begin(m, g);
     block = id(m, AXE_ID_BLOCK);
     row = mul(m, rem(m, block, tiles_m), 128);
     col = mul(m, quot(m, block, tiles_m), g->bn);
     group = quot(m, id(m, AXE_ID_WARP), 4);
     wg = op2(m, AXE_OP_sub, group, num(m, 1));
     begin_if(m, is(m, group, 0));
-    gemm_produce(m, g, a, b, full, empty, row, col);
+    gemm_produce(m, g, r.a, r.b, r.full, r.empty, 0, row, col);
     end(m);
     begin_if(m, op2(m, AXE_OP_lt, num(m, 0), group));
-    gemm_multiply(m, g, a, b, acc, full, empty, wg);
-    gemm_end(m, g, acc, half, stage, wg, row, col);
+    gemm_multiply(m, g, r.a, r.b, r.acc, r.full, r.empty, wg);
+    gemm_end(m, g, r.acc, r.half, r.stage, wg, 0, row, col);
     end(m);
+    if (g->cluster > 1)
+        atom(m, "barrier.cluster", 0, 0, NULL);
+    return made(m);
+}
+
+/* C = A B^T, D = C B^T in one launch, N = K: CTAs of the second one wait until
+ * all of their rows of C are counted, by each warpgroup that has written some.
+ * B' does not change. */
+static inline const axe_lowered *
+make_chain(maker *m, axe_ctx *cx, const gemm_spec *g)
+{
+    const axe_tensor *ta, *tb, *tc, *td, *ready;
+    int64_t           tiles_m = g->m / 128, tiles = tiles_m * (g->n / g->bn);
+    node              block, tile, row, col, group, wg, me, second;
+    gemm_room         r;
+    axe_lir          *l;
+
+    make(m, cx, "sm_90a", 384, g->cluster, 2 * tiles);
+    ta = param(m, "A", AXE_TYPE_f16, AXE_DIR_IN, g->m, g->k);
+    tb = param(m, "B", AXE_TYPE_f16, AXE_DIR_IN, g->n, g->k);
+    tc = param(m, "C", AXE_TYPE_f16, AXE_DIR_OUT, g->m, g->n);
+    td = param(m, "D", AXE_TYPE_f16, AXE_DIR_OUT, g->m, g->n);
+    ready = param(m, "ready", AXE_TYPE_i64, AXE_DIR_INOUT, 1, tiles_m);
+    gemm_maps(m, g, ta, tb, tc);
+    gemm_maps(m, g, tc, tb, td);
+    r = gemm_begin(m, g);
+    block = id(m, AXE_ID_BLOCK);
+    tile = rem(m, block, tiles);
+    row = rem(m, tile, tiles_m);
+    col = mul(m, quot(m, tile, tiles_m), g->bn);
+    group = quot(m, id(m, AXE_ID_WARP), 4);
+    wg = op2(m, AXE_OP_sub, group, num(m, 1));
+    me = add(m, mul(m, rem(m, id(m, AXE_ID_WARP), 4), 32), id(m, AXE_ID_LANE));
+    for (int turn = 0; turn < 2; turn++) {
+        second = op2(m, AXE_OP_le, num(m, tiles), block);
+        begin_if(m, turn == 1 ? second : less(m, block, tiles));
+        begin_if(m, is(m, group, 0));
+        if (turn == 1) {
+            l = atom(m, "counter.reach", 0, 2,
+                     (axe_arg[]){at(ready, row),
+                                 integer(num(m, 2 * (g->n / g->bn)))});
+            l->pred = is(m, me, 0);
+        }
+        gemm_produce(m, g, r.a, r.b, r.full, r.empty, turn * 3,
+                     mul(m, row, 128), col);
+        end(m);
+        begin_if(m, op2(m, AXE_OP_lt, num(m, 0), group));
+        gemm_multiply(m, g, r.a, r.b, r.acc, r.full, r.empty, wg);
+        gemm_end(m, g, r.acc, r.half, r.stage, wg, turn * 3, mul(m, row, 128),
+                 col);
+        if (turn == 0) {
+            l = atom(m, "counter.count", 0, 1, (axe_arg[]){at(ready, row)});
+            l->pred = is(m, me, 0);
+        }
+        end(m);
+        end(m);
+    }
     if (g->cluster > 1)
         atom(m, "barrier.cluster", 0, 0, NULL);
     return made(m);

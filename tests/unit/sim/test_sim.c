@@ -223,6 +223,70 @@ test_gemm(void **state)
         }
 }
 
+/* Small integers, so that all sums are exact in f16. */
+static uint16_t *
+fill_sparse(int64_t n, int of)
+{
+    uint16_t *x = axe_new_array(cx, uint16_t, n);
+
+    for (int64_t i = 0; i < n; i++)
+        axe_number_put(AXE_TYPE_f16, &x[i],
+                       i * 2654435761 % 1021 % of == 0 ? 1 : 0);
+    return x;
+}
+
+static void
+check_product(int n, const uint16_t *a, const uint16_t *b, const uint16_t *c)
+{
+    for (int i = 0; i < n; i += 3)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += axe_number_get(AXE_TYPE_f16, &a[i * n + k]) *
+                       axe_number_get(AXE_TYPE_f16, &b[j * n + k]);
+            assert_true(axe_number_get(AXE_TYPE_f16, &c[i * n + j]) == sum);
+        }
+}
+
+/* Two GEMMs in one launch, whose CTAs wait for one another: in all orders, with
+ * place for few and for many. */
+static void
+test_chain(void **state)
+{
+    enum { N = 256, ROWS = N / 128 };
+    static const gemm_spec spec[] = {{N, N, N, 128, 3, 1},
+                                     {N, N, N, 128, 3, 2}};
+    static const int       sms[] = {1, 5, 100};
+    int64_t                square[2] = {N, N}, rows[2] = {1, ROWS};
+    maker                  m;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(spec) * AXE_LEN(sms); i++)
+        for (int order = 0; order >= 0; order++) {
+            const axe_sim_options first = {.n_sm = sms[i % AXE_LEN(sms)]};
+            uint16_t *a = fill_sparse(N * N, 29), *b = fill_sparse(N * N, 13);
+            uint16_t *c = fill(N * N, 1), *d = fill(N * N, 2);
+            int64_t  *ready = axe_new_array(cx, int64_t, ROWS);
+            axe_sim_array  param[] = {{a, square, NULL},
+                                      {b, square, NULL},
+                                      {c, square, NULL},
+                                      {d, square, NULL},
+                                      {ready, rows, NULL}};
+            axe_sim_spec   with = {.param = param};
+            axe_sim_report r = {0};
+            if (!axe_sim_order(&first, 1, 4, order, &with.with))
+                break;
+            if (axe_simulate(cx, make_chain(&m, cx, &spec[i / AXE_LEN(sms)]),
+                             &with, &r) != AXE_OK)
+                fail_msg("%s", axe_last_error(cx));
+            expect_clean(&r);
+            check_product(N, a, b, c);
+            check_product(N, c, b, d);
+            for (int k = 0; k < ROWS; k++)
+                assert_int_equal(ready[k], 2 * N / 128);
+        }
+}
+
 int
 main(void)
 {
@@ -231,6 +295,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_transpose, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_double_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gemm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chain, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
