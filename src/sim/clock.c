@@ -23,15 +23,19 @@ n_words(const sim *s)
     return (s->n_range + 63) / 64;
 }
 
-/* Where nothing is in tensor memory, nobody asks what is known of it. */
+/* Zeros, where nothing can become known. */
+static uint32_t *
+new_part(sim *s, bool needed)
+{
+    return needed ? axe_new_array(s->own, uint32_t, s->max_agent) : s->no_clock;
+}
+
 sim_clock
 axe_sim_clock_new(sim *s)
 {
-    return (sim_clock){axe_new_array(s->own, uint32_t, s->max_agent),
-                       axe_new_array(s->own, uint32_t, s->max_agent),
-                       s->g->n_tmem > 0
-                           ? axe_new_array(s->own, uint32_t, s->max_agent)
-                           : s->no_clock,
+    return (sim_clock){new_part(s, true), new_part(s, true),
+                       new_part(s, s->code->fences),
+                       new_part(s, s->g->n_tmem > 0),
                        axe_new_array(s->own, uint64_t, n_words(s))};
 }
 
@@ -64,6 +68,8 @@ axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from)
 {
     axe_sim_clock_raise(s, &from, to->vc, from.vc);
     axe_sim_clock_raise(s, &from, to->pvc, from.pvc);
+    if (to->gvc != s->no_clock)
+        axe_sim_clock_raise(s, &from, to->gvc, from.gvc);
     for (int i = 0; i < n_words(s); i++)
         to->of[i] |= from.of[i];
 }
@@ -76,6 +82,8 @@ forget_range(const sim *s, sim_clock *c, int k)
 
     memset(c->vc + first, 0, n);
     memset(c->pvc + first, 0, n);
+    if (c->gvc != s->no_clock)
+        memset(c->gvc + first, 0, n);
     if (c->tvc != s->no_clock)
         memset(c->tvc + first, 0, n);
 }
@@ -98,6 +106,8 @@ copy_range(const sim *s, sim_clock *to, sim_clock from, int k)
 
     memcpy(to->vc + first, from.vc + first, n);
     memcpy(to->pvc + first, from.pvc + first, n);
+    if (to->gvc != s->no_clock)
+        memcpy(to->gvc + first, from.gvc + first, n);
     if (to->tvc != s->no_clock)
         memcpy(to->tvc + first, from.tvc + first, n);
 }

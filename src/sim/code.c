@@ -251,6 +251,10 @@ note_use(coder *k, const sim_inst *in)
 
     k->c->takes = k->c->takes || atom->sync == AXE_SYNC_TAKE;
     k->c->awaits = k->c->awaits || atom->sync == AXE_SYNC_REACH;
+    k->c->fences =
+        k->c->fences ||
+        (atom->sync == AXE_SYNC_FENCE &&
+         (atom->space[0] == AXE_ARG_GLOBAL || atom->space[0] == AXE_ARG_NONE));
     if (atom->sync == AXE_SYNC_COUNT || atom->sync == AXE_SYNC_REACH)
         k->s->global[in->arg[0].tensor].counts =
             k->s->global[in->arg[0].tensor].writes = true;

@@ -11,7 +11,7 @@
 /* Something new of an agent. */
 typedef struct news {
     int      agent;
-    uint32_t vc, pvc;
+    uint32_t vc, pvc, gvc;
 } news;
 
 /* A count: the word afterwards, and how much news there is up to it. */
@@ -117,8 +117,9 @@ tell(sim *s, sim_counter *k, const sim_clock *c, int64_t value)
          r = axe_sim_clock_range(s, c, r + 1)) {
         int first = r * s->per_range;
         for (int i = first; i < first + s->n_agent[r]; i++)
-            if (c->vc[i] > k->clock.vc[i] || c->pvc[i] > k->clock.pvc[i])
-                add_news(s, k, (news){i, c->vc[i], c->pvc[i]});
+            if (c->vc[i] > k->clock.vc[i] || c->pvc[i] > k->clock.pvc[i] ||
+                c->gvc[i] > k->clock.gvc[i])
+                add_news(s, k, (news){i, c->vc[i], c->pvc[i], c->gvc[i]});
     }
     axe_sim_clock_join(s, &k->clock, *c);
     add_told(s, k, value);
@@ -154,6 +155,8 @@ hear(sim *s, sim_warp *w, const sim_counter *k, int64_t least)
             w->clock.vc[n->agent] = n->vc;
         if (w->clock.pvc[n->agent] < n->pvc)
             w->clock.pvc[n->agent] = n->pvc;
+        if (w->clock.gvc[n->agent] < n->gvc)
+            w->clock.gvc[n->agent] = n->gvc;
     }
 }
 

@@ -118,19 +118,31 @@ drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
              known_upto(g, n, c->pred, reads_only), reads_only);
 }
 
-/* What the warp knows, asynchronous atoms may know, too; of what its own
- * threads did since they met only if those that did it are here. */
+/* What the warp knows, asynchronous atoms may know, too: p, of one memory; of
+ * what its own threads did since they met only if those that did it are here.
+ */
+static void
+show(sim *s, sim_warp *w, uint32_t *p, axe_lane_set lanes)
+{
+    uint32_t own = axe_sim_told(w, lanes), before = p[w->agent];
+
+    axe_sim_clock_raise(s, &w->clock, p, w->clock.vc);
+    p[w->agent] = before > own ? before : own;
+}
+
 static void
 fence(sim *s, sim_warp *w, const sim_call *c)
 {
-    uint32_t own = axe_sim_told(w, c->pred), before = w->clock.pvc[w->agent];
+    axe_arg_space space = c->in->shape->atom->space[0];
 
-    if (c->in->shape->atom->space[0] == AXE_ARG_REG) {
+    if (space == AXE_ARG_REG) {
         w->n_fence++;
         return;
     }
-    axe_sim_clock_raise(s, &w->clock, w->clock.pvc, w->clock.vc);
-    w->clock.pvc[w->agent] = before > own ? before : own;
+    if (space != AXE_ARG_GLOBAL)
+        show(s, w, w->clock.pvc, c->pred);
+    if (space == AXE_ARG_GLOBAL || space == AXE_ARG_NONE)
+        show(s, w, w->clock.gvc, c->pred);
     axe_sim_release(s, w);
 }
 

@@ -235,6 +235,13 @@ known(const sim_touch *t)
     return t->tmem ? t->call->clock.tvc : t->call->clock.vc;
 }
 
+/* What fences have shown to the asynchronous proxy, of that memory. */
+static const uint32_t *
+shown(const sim_touch *t)
+{
+    return t->buffer ? t->call->clock.pvc : t->call->clock.gvc;
+}
+
 static void
 report_order(sim *s, const sim_touch *t, int64_t at, int other, uint32_t epoch,
              int site, bool other_writes)
@@ -257,7 +264,7 @@ check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
     else if (is_apart(s, t, c->w_agent, c->w_epoch, c->w_lane))
         report_lanes(s, t, at, c->w_site, true);
     else if (k->proxy && !t->tmem && !c->by_proxy &&
-             c->w_epoch > k->clock.pvc[c->w_agent])
+             c->w_epoch > shown(t)[c->w_agent])
         report_proxy(s, t, c, at);
 }
 
@@ -269,7 +276,7 @@ is_unfenced(const sim *s, const sim_touch *t, int reader, uint32_t epoch)
     const sim_call *k = t->call;
 
     return k->proxy && !t->tmem && s->agent[reader].kind == SIM_AGENT_WARP &&
-           epoch > k->clock.pvc[reader];
+           epoch > shown(t)[reader];
 }
 
 static void

@@ -187,6 +187,7 @@ typedef struct sim_code {
     int             id[AXE_N_ID]; /* slots, or -1 */
     int             base;         /* array: where tensor memory begins; or -1 */
     bool            takes;        /* clusters that have not begun */
+    bool            fences;       /* global memory, for asynchronous atoms */
     bool            awaits;       /* what others count: they run together */
     int             n_bar;        /* mbarriers of a CTA */
     int            *bar0;         /* [n_buffer] first of a buffer's, or -1 */

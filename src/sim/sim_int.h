@@ -63,12 +63,13 @@ typedef struct sim_agent {
     int index, group; /* warp, warp group or mbarrier; name of group */
 } sim_agent;
 
-/* What is known to have happened, by agent: vc as threads see it, pvc as the
- * asynchronous proxy sees what threads wrote, tvc of tensor memory (of warps
- * and what they issue: it is in no message).  Agents of one cluster follow one
- * another; a clock that knows nothing of a cluster is not asked about it. */
+/* What is known to have happened, by agent: vc as threads see it; pvc and gvc
+ * as the asynchronous proxy sees what threads did to shared and to global
+ * memory; tvc of tensor memory (of warps and what they issue: it is in no
+ * message). Agents of one cluster follow one another; a clock that knows
+ * nothing of a cluster is not asked about it. */
 typedef struct sim_clock {
-    uint32_t *vc, *pvc, *tvc;
+    uint32_t *vc, *pvc, *gvc, *tvc;
     uint64_t *of; /* clusters that it may know of, bit by bit */
 } sim_clock;
 

@@ -18,6 +18,7 @@ typedef enum fault {
     NO_DRAIN,  /* a copy out is not over when it is counted */
     READ_ONLY, /* only its reading is */
     NO_FENCE,  /* copies in, of what threads have written */
+    ELSEWHERE, /* the fence is of shared memory */
     STORED     /* the word is written, and not counted in */
 } fault;
 
@@ -57,9 +58,12 @@ barrier(void)
 }
 
 static void
-fence(const things *g)
+fence(const flow *f, const things *g)
 {
-    atom(&m, "tx.fence", 0, 1, (axe_arg[]){at(g->y, n(0))});
+    if (f->fault == ELSEWHERE)
+        atom(&m, "tx.fence.shared", 0, 1, (axe_arg[]){at(g->tile, n(0))});
+    else
+        atom(&m, "tx.fence", 0, 1, (axe_arg[]){at(g->y, n(0))});
 }
 
 static node
@@ -79,7 +83,7 @@ make_by_threads(const flow *f, const things *g, node tile)
     calc(&m, g->r, n(0), f32_of(to));
     move("st.global.b32", at(g->y, to), at(g->r, n(0)));
     if (f->way == BY_COPY_IN && f->fault != NO_FENCE && !f->fence_of_users)
-        fence(g);
+        fence(f, g);
     if (f->fault == HALF_MET || f->halves)
         atom(&m, "barrier.warp", 0, 0, NULL);
     else if (f->fault != UNMET)
@@ -134,7 +138,7 @@ use_by_copy(const flow *f, const things *g, node tile)
 
     begin_if(&m, first_thread());
     if (f->fence_of_users)
-        fence(g);
+        fence(f, g);
     atom(&m, "mbarrier.expect", 0, 2,
          (axe_arg[]){at(g->bar, n(0)), integer(n(4 * WIDE))});
     atom(&m, "cp.bulk.load", WIDE, 3,
@@ -318,6 +322,10 @@ test_faults(void **state)
         {{.way = BY_COPY_OUT, .fault = NO_DRAIN}, AXE_SIM_RACE, "group bulk"},
         {{.way = BY_COPY_OUT, .fault = READ_ONLY}, AXE_SIM_RACE, "group bulk"},
         {{.way = BY_COPY_IN, .fault = NO_FENCE}, AXE_SIM_PROXY, "of Y, which"},
+        {{.way = BY_COPY_IN, .fault = ELSEWHERE}, AXE_SIM_PROXY, "of Y, which"},
+        {{.way = BY_COPY_IN, .fault = ELSEWHERE, .fence_of_users = true},
+         AXE_SIM_PROXY,
+         "of Y, which"},
     };
 
     (void)state;
