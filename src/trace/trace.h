@@ -25,7 +25,7 @@
 enum {
     AXE_TRACE_DIMS = 8,
     AXE_TRACE_MAX_VARS = 64,
-    AXE_TRACE_MAX_TENSORS = 256
+    AXE_TRACE_MAX_TENSORS = 1 << 14
 };
 
 /* A number of sizes and loop variables. */
