@@ -213,6 +213,9 @@ try_wake(sim *s, sim_warp *w)
     for (int l = 0; l < s->lanes; l++)
         if (axe_sim_has(w->lanes, l))
             axe_sim_clock_join(s, &w->clock, w->cta->bar[w->bar[l]].over);
+    for (int l = 0; l < s->lanes && w->deaf; l++)
+        if (axe_sim_has(w->lanes, l))
+            axe_sim_clock_join(s, &w->before, w->cta->bar[w->bar[l]].over);
     w->wait = SIM_RUN;
 }
 

@@ -126,6 +126,15 @@ axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from)
 }
 
 void
+axe_sim_clock_take(const sim *s, sim_clock *to, sim_clock from, int but)
+{
+    for (int k = axe_sim_clock_range(s, to, 0); k < s->n_range;
+         k = axe_sim_clock_range(s, to, k + 1))
+        if (k != but)
+            copy_range(s, to, from, k);
+}
+
+void
 axe_sim_release(sim *s, sim_warp *w)
 {
     (void)s;
@@ -137,7 +146,7 @@ axe_sim_met(sim *s, sim_warp *w)
 {
     axe_sim_release(s, w);
     w->met = w->clock.vc[w->agent];
-    w->touched = 0;
+    w->touched = w->deaf = 0;
 }
 
 uint32_t

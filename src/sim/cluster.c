@@ -51,7 +51,7 @@ begin_warp(sim *s, sim_warp *w)
     w->agent = axe_sim_agent_new(s, SIM_AGENT_WARP, w->cta, w->id, -1);
     w->clock.vc[w->agent] = w->met = 2;
     w->shown = 1; /* it runs */
-    w->touched = 0;
+    w->touched = w->deaf = 0;
     w->pc = w->n_frame = 0;
     w->loop = w->tensor = w->writer = w->reader = -1;
     w->mask = s->all_lanes;

@@ -134,9 +134,9 @@ is_reached(int64_t value, int64_t least)
     return (uint64_t)value >= (uint64_t)least;
 }
 
-/* The warp learns what those have told that made it `least`. */
+/* Who has that clock learns what those have told that made it `least`. */
 static void
-hear(sim *s, sim_warp *w, const sim_counter *k, int64_t least)
+hear(sim *s, sim_clock *c, const sim_counter *k, int64_t least)
 {
     int i = 0;
 
@@ -145,19 +145,34 @@ hear(sim *s, sim_warp *w, const sim_counter *k, int64_t least)
     while (i < k->n_told - 1 && !is_reached(k->told[i].value, least))
         i++;
     if (i == k->n_told - 1) {
-        axe_sim_clock_join(s, &w->clock, k->clock);
+        axe_sim_clock_join(s, c, k->clock);
         return;
     }
     for (const news *n = k->news; n < k->news + k->told[i].upto; n++) {
         int range = n->agent / s->per_range;
-        w->clock.of[range / 64] |= UINT64_C(1) << range % 64;
-        if (w->clock.vc[n->agent] < n->vc)
-            w->clock.vc[n->agent] = n->vc;
-        if (w->clock.pvc[n->agent] < n->pvc)
-            w->clock.pvc[n->agent] = n->pvc;
-        if (w->clock.gvc[n->agent] < n->gvc)
-            w->clock.gvc[n->agent] = n->gvc;
+        c->of[range / 64] |= UINT64_C(1) << range % 64;
+        if (c->vc[n->agent] < n->vc)
+            c->vc[n->agent] = n->vc;
+        if (c->pvc[n->agent] < n->pvc)
+            c->pvc[n->agent] = n->pvc;
+        if (c->gvc[n->agent] < n->gvc)
+            c->gvc[n->agent] = n->gvc;
     }
+}
+
+/* Only the lanes that wait will learn anything. */
+static void
+leave_out(sim *s, sim_warp *w)
+{
+    if (w->lanes == s->all_lanes)
+        return;
+    if (!w->deaf) {
+        if (!w->before.vc)
+            w->before = axe_sim_clock_new(s);
+        axe_sim_clock_copy(s, &w->before, w->clock);
+        w->deaf = s->all_lanes;
+    }
+    w->deaf &= ~w->lanes;
 }
 
 static bool
@@ -190,9 +205,16 @@ try_reach(sim *s, sim_warp *w)
 
     if (axe_sim_counter_lane(s, w) >= 0)
         return;
-    for (int l = 0; l < s->lanes; l++)
-        if (axe_sim_has(w->lanes, l) && !is_again(w, l))
-            hear(s, w, counter_at(s, g, w->word[l]), w->least[l]);
+    leave_out(s, w);
+    for (int l = 0; l < s->lanes; l++) {
+        const sim_counter *k;
+        if (!axe_sim_has(w->lanes, l) || is_again(w, l))
+            continue;
+        k = counter_at(s, g, w->word[l]);
+        hear(s, &w->clock, k, w->least[l]);
+        if (w->lanes == s->all_lanes && w->deaf)
+            hear(s, &w->before, k, w->least[l]);
+    }
     w->wait = SIM_RUN;
     s->n_await--;
 }

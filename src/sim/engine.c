@@ -27,6 +27,10 @@ axe_sim_async_new(sim *s, const sim_call *c)
     o->call.proxy = c->in->shape->proxy;
     axe_sim_clock_copy(s, &o->call.clock, c->warp->clock);
     o->call.clock.vc[c->warp->agent] = axe_sim_told(c->warp, c->pred);
+    o->call.deaf = 0;
+    if (c->warp->deaf & c->pred)
+        axe_sim_clock_take(s, &o->call.clock, c->warp->before,
+                           c->warp->cta->cluster->range);
     return o;
 }
 

@@ -235,6 +235,19 @@ known(const sim_touch *t)
     return t->tmem ? t->call->clock.tvc : t->call->clock.vc;
 }
 
+/* How much of that agent; a lane that has not met the one which waited for
+ * another cluster has not heard of it. */
+static uint32_t
+known_of(const sim *s, const sim_touch *t, int agent)
+{
+    const sim_call *k = t->call;
+
+    if (k->deaf && agent / s->per_range != k->warp->cta->cluster->range &&
+        (t->lane == EVERY_LANE || axe_sim_has(k->deaf, t->lane)))
+        return k->warp->before.vc[agent];
+    return known(t)[agent];
+}
+
 /* What fences have shown to the asynchronous proxy, of that memory. */
 static const uint32_t *
 shown(const sim_touch *t)
@@ -259,7 +272,7 @@ check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 
     if (c->w_epoch == 0 || (t->atomic && c->atomic))
         return;
-    if (c->w_epoch > known(t)[c->w_agent])
+    if (c->w_epoch > known_of(s, t, c->w_agent))
         report_order(s, t, at, c->w_agent, c->w_epoch, c->w_site, true);
     else if (is_apart(s, t, c->w_agent, c->w_epoch, c->w_lane))
         report_lanes(s, t, at, c->w_site, true);
@@ -294,12 +307,10 @@ report_refill(sim *s, const sim_touch *t, int64_t at, int reader, int site)
 static void
 check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 {
-    const uint32_t *vc = known(t);
-
     for (int i = 0; i < c->n_read; i++)
         if (t->atomic && (c->r_atomic >> i & 1))
             ;
-        else if (c->r_epoch[i] > vc[c->r_agent[i]])
+        else if (c->r_epoch[i] > known_of(s, t, c->r_agent[i]))
             report_order(s, t, at, c->r_agent[i], c->r_epoch[i], c->r_site[i],
                          false);
         else if (is_apart(s, t, c->r_agent[i], c->r_epoch[i], c->r_lane[i]))
@@ -310,7 +321,7 @@ check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
         const sim_reader *r = &s->more[c->more - 1].reader[i];
         if (t->atomic && r->atomic)
             continue;
-        if (r->epoch > vc[r->agent])
+        if (r->epoch > known_of(s, t, r->agent))
             report_race(s, t, at, r->agent, -1, false);
         else if (is_unfenced(s, t, r->agent, r->epoch))
             report_refill(s, t, at, r->agent, -1);
@@ -324,7 +335,8 @@ note_read(sim *s, const sim_touch *t, sim_cell *c, int site)
     int             agent = t->write ? k->agent : k->ragent, i;
 
     for (i = 0; i < c->n_read; i++)
-        if (c->r_agent[i] == agent || c->r_epoch[i] <= known(t)[c->r_agent[i]])
+        if (c->r_agent[i] == agent ||
+            c->r_epoch[i] <= known_of(s, t, c->r_agent[i]))
             break;
     if (i == CELL_READERS) {
         if (c->more == 0)

@@ -217,11 +217,14 @@ struct sim_warp {
     axe_lane_set prior; /* lanes that have waited for launches before */
     sim_frame   *frame;
     int64_t (*slot)[MAX_LANES];
-    sim_array      *array;
-    sim_clock       clock;
-    uint32_t        met;     /* what it did from here on its lanes did apart */
-    uint32_t        shown;   /* what it did before its last INITED */
-    axe_lane_set    touched; /* lanes that used memory since */
+    sim_array   *array;
+    sim_clock    clock;
+    uint32_t     met;       /* what it did from here on its lanes did apart */
+    uint32_t     shown;     /* what it did before its last INITED */
+    axe_lane_set touched;   /* lanes that used memory since */
+    axe_lane_set deaf;      /* lanes that have met none of those that since
+                               then learnt of other clusters */
+    sim_clock       before; /* what these know of them */
     sim_group       group[MAX_GROUP];
     uint32_t        n_fence;      /* of registers */
     uint32_t        n_warpgroup;  /* SYNCs of its whole warpgroup */
@@ -255,6 +258,7 @@ typedef struct sim_call {
     int             agent, ragent; /* ragent: of what it reads */
     uint32_t        epoch;
     uint32_t        met; /* from here on lanes of the warp are not ordered */
+    axe_lane_set    deaf;
     sim_clock       clock;
     bool            proxy;
     int32_t         base[MAX_LANES]; /* of tensor memory */
@@ -433,7 +437,9 @@ int       axe_sim_agent_new(sim *s, sim_agent_kind kind, const sim_cta *cta,
                             int index, int group);
 sim_clock axe_sim_clock_new(sim *s);
 void      axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from);
-void      axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from);
+/* Of clusters but that one, to knows what from does, and no more. */
+void axe_sim_clock_take(const sim *s, sim_clock *to, sim_clock from, int but);
+void axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from);
 /* Nothing is known, of whatever cluster; what will be is of that range. */
 void axe_sim_clock_zero(const sim *s, sim_clock *c, int range);
 /* to = the larger, agent by agent of the clusters that c knows of */

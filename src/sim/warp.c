@@ -539,6 +539,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     c->clock = w->clock;
     c->epoch = w->clock.vc[w->agent];
     c->met = w->met;
+    c->deaf = w->deaf;
     if (!c->pred && !axe_atom_zeros(in->shape->atom))
         return;
     check_collective(s, c);

@@ -15,6 +15,7 @@ typedef enum fault {
     WRONG,     /* another tile's counter is waited for */
     TOO_FEW,   /* one count, of the two halves of a tile */
     NO_WAIT,   /* one of two warps that use a tile does not wait */
+    ALONE,     /* the lane that waits does not meet the others */
     NO_DRAIN,  /* a copy out is not over when it is counted */
     READ_ONLY, /* only its reading is */
     NO_FENCE,  /* copies in, of what threads have written */
@@ -167,7 +168,8 @@ use_tile(const flow *f, const things *g, node tile)
                      : is(&m, lane(), 0));
     reach(g, which, n(f->halves && f->fault != TOO_FEW ? 2 : 1));
     end(&m);
-    atom(&m, "barrier.warp", 0, 0, NULL);
+    if (f->fault != ALONE)
+        atom(&m, "barrier.warp", 0, 0, NULL);
     if (f->way == BY_COPY_IN)
         use_by_copy(f, g, tile);
     else
@@ -317,6 +319,7 @@ test_faults(void **state)
         {{.fault = HALF_MET}, AXE_SIM_RACE, "no barrier, wait or drain"},
         {{.fault = WRONG}, AXE_SIM_RACE, "no barrier, wait or drain"},
         {{.fault = NO_WAIT}, AXE_SIM_RACE, "no barrier, wait or drain"},
+        {{.fault = ALONE}, AXE_SIM_RACE, "no barrier, wait or drain"},
         {{.fault = TOO_FEW, .halves = true}, AXE_SIM_RACE, "which warp"},
         {{.fault = STORED}, AXE_SIM_RACE, "of ready"},
         {{.way = BY_COPY_OUT, .fault = NO_DRAIN}, AXE_SIM_RACE, "group bulk"},
