@@ -248,42 +248,105 @@ check_product(int n, const uint16_t *a, const uint16_t *b, const uint16_t *c)
         }
 }
 
+enum { CHAIN = 256, CHAIN_ROWS = CHAIN / 128 };
+
+typedef struct chain {
+    uint16_t      *a, *b, *c, *d;
+    int64_t        square[2], rows[2], ready[CHAIN_ROWS];
+    axe_sim_report found;
+} chain;
+
+static const gemm_spec chains[] = {{CHAIN, CHAIN, CHAIN, 128, 3, 1},
+                                   {CHAIN, CHAIN, CHAIN, 128, 3, 2}};
+
+static void
+run_chain(chain *h, const axe_lowered *l, axe_sim_options with)
+{
+    *h = (chain){.a = fill_sparse(CHAIN * CHAIN, 29),
+                 .b = fill_sparse(CHAIN * CHAIN, 13),
+                 .c = fill(CHAIN * CHAIN, 1),
+                 .d = fill(CHAIN * CHAIN, 2),
+                 .square = {CHAIN, CHAIN},
+                 .rows = {1, CHAIN_ROWS}};
+
+    axe_sim_array param[] = {{h->a, h->square, NULL},
+                             {h->b, h->square, NULL},
+                             {h->c, h->square, NULL},
+                             {h->d, h->square, NULL},
+                             {h->ready, h->rows, NULL}};
+    axe_sim_spec  spec = {.param = param, .with = with};
+
+    if (axe_simulate(cx, l, &spec, &h->found) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+}
+
 /* Two GEMMs in one launch, whose CTAs wait for one another: in all orders, with
  * place for few and for many. */
 static void
 test_chain(void **state)
 {
-    enum { N = 256, ROWS = N / 128 };
-    static const gemm_spec spec[] = {{N, N, N, 128, 3, 1},
-                                     {N, N, N, 128, 3, 2}};
-    static const int       sms[] = {1, 5, 100};
-    int64_t                square[2] = {N, N}, rows[2] = {1, ROWS};
-    maker                  m;
+    static const int sms[] = {1, 5, 100};
+    axe_sim_options  with;
+    maker            m;
+    chain            h;
 
     (void)state;
-    for (int i = 0; i < AXE_LEN(spec) * AXE_LEN(sms); i++)
-        for (int order = 0; order >= 0; order++) {
-            const axe_sim_options first = {.n_sm = sms[i % AXE_LEN(sms)]};
-            uint16_t *a = fill_sparse(N * N, 29), *b = fill_sparse(N * N, 13);
-            uint16_t *c = fill(N * N, 1), *d = fill(N * N, 2);
-            int64_t  *ready = axe_new_array(cx, int64_t, ROWS);
-            axe_sim_array  param[] = {{a, square, NULL},
-                                      {b, square, NULL},
-                                      {c, square, NULL},
-                                      {d, square, NULL},
-                                      {ready, rows, NULL}};
-            axe_sim_spec   with = {.param = param};
-            axe_sim_report r = {0};
-            if (!axe_sim_order(&first, 1, 4, order, &with.with))
-                break;
-            if (axe_simulate(cx, make_chain(&m, cx, &spec[i / AXE_LEN(sms)]),
-                             &with, &r) != AXE_OK)
-                fail_msg("%s", axe_last_error(cx));
-            expect_clean(&r);
-            check_product(N, a, b, c);
-            check_product(N, c, b, d);
-            for (int k = 0; k < ROWS; k++)
-                assert_int_equal(ready[k], 2 * N / 128);
+    for (int i = 0; i < AXE_LEN(chains) * AXE_LEN(sms); i++) {
+        const axe_sim_options first = {.n_sm = sms[i % AXE_LEN(sms)]};
+        const gemm_spec      *spec = &chains[i / AXE_LEN(sms)];
+        for (int k = 0; axe_sim_order(&first, 1, 4, k, &with); k++) {
+            run_chain(&h, make_chain(&m, cx, spec), with);
+            expect_clean(&h.found);
+            check_product(CHAIN, h.a, h.b, h.c);
+            check_product(CHAIN, h.c, h.b, h.d);
+            for (int r = 0; r < CHAIN_ROWS; r++)
+                assert_int_equal(h.ready[r], 2 * CHAIN / 128);
+        }
+    }
+}
+
+/* Atoms of that name are never done; how many there are. */
+static int
+drop(axe_lblock *b, const char *name, node never)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->n; i++) {
+        axe_lir *l = b->item[i];
+        if (l->kind == AXE_LIR_ATOM && strcmp(l->atom->name, name) == 0) {
+            l->pred = never;
+            n++;
+        }
+        n += drop(&l->body, name, never) + drop(&l->other, name, never);
+    }
+    return n;
+}
+
+/* What orders the two taken out, it is found in every order of events. */
+static void
+test_chain_faults(void **state)
+{
+    static const struct {
+        const char  *name;
+        axe_sim_kind kind;
+    } rows[] = {{"counter.reach", AXE_SIM_RACE},
+                {"counter.count", AXE_SIM_DEADLOCK},
+                {"bulk.drain", AXE_SIM_RACE}};
+    const axe_sim_options first = {.n_sm = 5};
+    axe_sim_options       with;
+    maker                 m;
+    chain                 h;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++)
+        for (int k = 0; axe_sim_order(&first, 1, 4, k, &with); k++) {
+            const axe_lowered *l = make_chain(&m, cx, &chains[0]);
+            bool               found = false;
+            assert_true(drop(&m.grid.body, rows[i].name, num(&m, 0)) > 0);
+            run_chain(&h, l, with);
+            for (int f = 0; f < h.found.n_finding; f++)
+                found = found || h.found.finding[f].kind == rows[i].kind;
+            assert_true(found);
         }
 }
 
@@ -296,6 +359,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_double_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gemm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chain, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chain_faults, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

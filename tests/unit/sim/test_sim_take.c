@@ -9,6 +9,7 @@ typedef struct take {
     int         cluster;
     int64_t     room;   /* [words] where answers come to */
     bool        insist; /* it asks again where there was nothing left */
+    bool        waits;  /* for nothing, but so that clusters run together */
     const char *atom;   /* by which it asks */
 } take;
 
@@ -44,6 +45,12 @@ begin_grid(const take *t, things *g)
     emit(&m, AXE_LIR_COUNT)->var = g->block;
     emit(&m, AXE_LIR_COUNT)->var = g->phase;
     set(g->block, id(&m, AXE_ID_BLOCK));
+    if (t->waits)
+        atom(
+            &m, "counter.reach", 0, 2,
+            (axe_arg[]){
+                at(param(&m, "ready", AXE_TYPE_i64, AXE_DIR_INOUT, 1, 1), n(0)),
+                integer(n(0))});
     begin_if(&m, is(&m, lane(), 0));
     atom(&m, "mbarrier.init", 0, 2,
          (axe_arg[]){at(g->full, n(0)), integer(n(1))});
@@ -140,6 +147,28 @@ test_each_once(void **state)
         }
 }
 
+/* Likewise, where those that have begun run at the same time. */
+static void
+test_together(void **state)
+{
+    const axe_sim_options first = {.n_sm = 6};
+
+    (void)state;
+    for (int cluster = 1; cluster <= 2; cluster++)
+        for (int i = 0; axe_sim_order(&first, 3, 6, i, &with); i++) {
+            const axe_sim_options now = with;
+            set_up(NULL);
+            take_all((take){.cluster = cluster, .waits = true});
+            with = now;
+            run_clean();
+            for (int k = 0; k < TILES * cluster; k++)
+                assert_true(y[k] == x[k]);
+            assert_int_equal(count_of("st.global.b32"), TILES * cluster);
+            assert_int_equal(r.n_together, 6 / cluster);
+            tear_down(NULL);
+        }
+}
+
 /* Nothing waits: every cluster is refused at once. */
 static void
 test_all_fit(void **state)
@@ -191,6 +220,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_once),
+        cmocka_unit_test(test_together),
         TEST(all_fit),
         TEST(asks_again),
         TEST(misaligned),
