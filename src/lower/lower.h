@@ -219,6 +219,8 @@ typedef struct axe_grid {
     int         n_thread, cluster; /* of a CTA; CTAs of a cluster */
     int         lanes, group;      /* threads of a warp; warps of a group */
     bool        persistent;        /* as many CTAs as fit; else `blocks` */
+    bool        together; /* its CTAs wait for one another: none of them begins
+                             unless all can be resident at once */
     bool waits; /* it has a PRIOR, so it may begin before the call's launch
                    before it has ended */
     const axe_node *blocks; /* CTAs to do all, a multiple of cluster */

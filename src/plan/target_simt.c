@@ -66,9 +66,8 @@ facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, const axe_cost *c,
 }
 
 static const axe_plan_lines lines[] = {
-    {"launches", axe_simt_launches_of},
-    {"pipelines", axe_simt_rings_of},
-    {"order", axe_simt_sync_of},
+    {"launches", axe_simt_launches_of}, {"overlap", axe_simt_overlaps_of},
+    {"pipelines", axe_simt_rings_of},   {"order", axe_simt_sync_of},
     {"staged", axe_simt_staged_of},
 };
 

@@ -27,8 +27,11 @@ enum {
 #define ATTRIBUTE(name, number) AXE_CUDA_##name = number,
 #include "run/cuda.def"
     AXE_CUDA_FUNC_MAX_SHARED = 8, /* of FuncSetAttribute: dynamic, bytes */
-    AXE_CUDA_LAUNCH_CLUSTER = 4,  /* of a launch: extents of a cluster */
-    AXE_CUDA_LAUNCH_EARLY = 6     /* it may begin when the one before says so */
+    AXE_CUDA_LAUNCH_TOGETHER = 2, /* of a launch: all its CTAs are resident at
+                                     once, or it fails */
+    AXE_CUDA_LAUNCH_CLUSTER = 4,  /* extents of a cluster */
+    AXE_CUDA_LAUNCH_EARLY = 6,    /* it may begin when the one before says so */
+    AXE_CUDA_NOT_SUPPORTED = 801  /* an answer */
 };
 
 /* A tensor map as the hardware reads it. */

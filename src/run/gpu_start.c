@@ -31,17 +31,21 @@ int
 axe_gpu_start(const axe_cuda *cu, const axe_grid *grid, void *function,
               unsigned blocks, void *stream, void **arg, bool behind)
 {
-    axe_cuda_attribute early = {.id = AXE_CUDA_LAUNCH_EARLY, .value = {1}};
+    axe_cuda_attribute also = {.id = grid->together ? AXE_CUDA_LAUNCH_TOGETHER
+                                                    : AXE_CUDA_LAUNCH_EARLY,
+                               .value = {1}};
     axe_cuda_launch    how = {
            .grid = {blocks, 1, 1},
            .block = {(unsigned)grid->n_thread, 1, 1},
            .shared = (unsigned)grid->shared_bytes,
            .stream = stream,
-           .attribute = &early,
+           .attribute = &also,
            .n_attribute = 1,
     };
 
-    if (grid->waits && behind && cu->LaunchKernelEx)
+    if (grid->together && !cu->LaunchKernelEx)
+        return AXE_CUDA_NOT_SUPPORTED;
+    if (grid->together || (grid->waits && behind && cu->LaunchKernelEx))
         return cu->LaunchKernelEx(&how, function, arg, NULL);
     return cu->LaunchKernel(function, blocks, 1, 1, how.block[0], 1, 1,
                             how.shared, stream, arg, NULL);

@@ -37,7 +37,11 @@ group = [s for s in json.load(sys.stdin)["sync"] if "overlap" in s][0]
 assert group["words"] == "8 + cdiv(cdiv(M, 16), 2) + cdiv(M, 16)", group
 assert [(w["line"], w["for"], w["tensor"]) for w in group["waits"]] == [(9, 7, "S")] * 2, group
 ' || fail "explain --json"
-"$AXE" explain "$tmp/k.axe" -t sm_80 | grep -q 'though it might overlap' || fail "explain for sm_80"
+"$AXE" explain "$tmp/k.axe" -t sm_80 >"$tmp/out"
+grep -q 'in the launch of the scope before it' "$tmp/out" || fail "explain for sm_80: $(cat "$tmp/out")"
+grep -q 'line 9 waits for line 7: i of 2\*(a) on, 2 of them' "$tmp/out" || fail "explain for sm_80: $(cat "$tmp/out")"
+"$AXE" explain "$tmp/k.axe" -t opencl >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
+grep -q 'though it might overlap: the machine has no row' "$tmp/out" || fail "explain for OpenCL: $(cat "$tmp/out")"
 
 # Stores past the caches are seen before others are told.
 "$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit lower >"$tmp/out"

@@ -6,8 +6,9 @@
  *         cta (...) ...        launch 1
  *     }
  *
- * Launches of a stream run in order, so that each finds what those before it
- * wrote, in this iteration and the ones before. */
+ * Scopes that overlap are one launch.  Launches of a stream run in order, so
+ * that each finds what those before it wrote, in this iteration and the ones
+ * before. */
 #include <string.h>
 
 #include "lower/simt/simt_int.h"
@@ -20,14 +21,19 @@ typedef struct host_walk {
     const axe_var  *host_loop[AXE_NEST_MAX + 1];
 } host_walk;
 
+/* The grid that the scope is, or goes on with. */
 static int
-launch_of(const host_walk *w, const axe_stmt *s)
+grid_of(const host_walk *w, const axe_stmt *s, bool *goes_on)
 {
-    int i = 0;
+    const axe_simt_plan *sp = w->plan->simt;
+    int                  grid = -1;
 
-    while (w->plan->simt->launch[i].scope != s)
-        i++;
-    return i;
+    for (int i = 0;; i++) {
+        *goes_on = axe_simt_goes_on(sp, &sp->launch[i]);
+        grid += !*goes_on;
+        if (sp->launch[i].scope == s)
+            return grid;
+    }
 }
 
 static void
@@ -49,10 +55,12 @@ host_body(host_walk *w, int n, axe_stmt *const *body, int *n_out)
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
         axe_host       *h = &out[*n_out];
-        bool            loop = s->kind == AXE_STMT_FOR;
+        bool            loop = s->kind == AXE_STMT_FOR, goes_on;
         if (s->kind == AXE_STMT_SCOPE) {
             h->kind = AXE_HOST_GRID;
-            h->grid = launch_of(w, s);
+            h->grid = grid_of(w, s, &goes_on);
+            if (goes_on)
+                continue;
             note_host_loops(w, &w->out->grid[h->grid]);
         } else if (loop || s->kind == AXE_STMT_IF) {
             h->kind = loop ? AXE_HOST_LOOP : AXE_HOST_IF;

@@ -51,8 +51,8 @@ count_tasks(axe_simt_lowering *sl, const axe_stmt *s)
     return n;
 }
 
-static axe_status
-lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
+static void
+begin_grid(axe_simt_lowering *sl, int number, axe_grid *g)
 {
     const axe_simt_launch *l = &sl->sp->launch[number];
     const char            *name = sl->lw.plan->kernel->name;
@@ -69,22 +69,49 @@ lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
         .group = sl->lw.plan->machine->simt->group,
         .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
         .persistent = l->scope->keys.persistent && !l->queue,
+        .together = l->overlap != NULL,
         .waits = l->waits,
-        .shared_bytes = l->shared_bytes,
     };
     sl->grid = g;
-    sl->launch = l;
     sl->cap_array = sl->cap_buffer = sl->cap_map = sl->cap_tmem = 0;
     sl->names = (axe_used_names){0};
-    sl->opening = NULL;
     sl->tile = axe_new_array(sl->lw.cx, const axe_tensor *,
                              sl->lw.plan->kernel->n_tensor + 1);
     name_ids(sl, g);
-    g->blocks = count_tasks(sl, l->scope);
+}
+
+/* One scope, from where it opens to where it closes. */
+static axe_status
+lower_scope(axe_simt_lowering *sl, const axe_simt_launch *l)
+{
+    axe_grid *g = sl->grid;
+
+    sl->launch = l;
+    sl->opening = NULL;
+    if (l->shared_bytes > g->shared_bytes)
+        g->shared_bytes = l->shared_bytes;
+    if (!g->blocks)
+        g->blocks = count_tasks(sl, l->scope);
     AXE_TRY(axe_simt_sync_at(sl, &g->body, l->scope, AXE_SYNC_OPEN));
     AXE_TRY(lower_tasks(sl, &g->body, l->scope));
+    return axe_simt_sync_at(sl, &g->body, l->scope, AXE_SYNC_CLOSE);
+}
+
+/* All scopes of the launch; its first thread asks for all maps where it makes
+ * the first one's barriers. */
+static axe_status
+lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
+{
+    int         n = axe_simt_parts(&sl->sp->launch[number]);
+    axe_lblock *opening = NULL;
+
+    begin_grid(sl, number, g);
+    for (int i = 0; i < n; i++) {
+        AXE_TRY(lower_scope(sl, &sl->sp->launch[number + i]));
+        opening = opening ? opening : sl->opening;
+    }
+    sl->opening = opening;
     AXE_TRY(axe_simt_prefetch_maps(sl));
-    AXE_TRY(axe_simt_sync_at(sl, &g->body, l->scope, AXE_SYNC_CLOSE));
     axe_simt_note_begins(sl);
     axe_hoist(&sl->lw, &g->body);
     axe_name_bases(&sl->lw, &g->body);
@@ -105,10 +132,10 @@ axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
     sl->lw.n_var = p->simt->n_var;
     sl->spelled = axe_new_array(cx, bool, p->simt->n_sync + 1);
     out->grid = axe_new_array(cx, axe_grid, p->simt->n_launch);
-    out->n_grid = p->simt->n_launch;
     axe_simt_lower_host(cx, p, out);
-    for (int i = 0; i < p->simt->n_launch; i++)
-        AXE_TRY(lower_launch(sl, i, &out->grid[i]));
+    for (int i = 0; i < p->simt->n_launch;
+         i += axe_simt_parts(&p->simt->launch[i]))
+        AXE_TRY(lower_launch(sl, i, &out->grid[out->n_grid++]));
     AXE_TRY(axe_simt_all_spelled(sl));
     out->plan = p;
     out->has_cores = axe_lowered_has_cores(out);

@@ -8,6 +8,7 @@
 #include "lower/code/build.h"
 #include "lower/code/order.h"
 #include "lower/simt/ring.h"
+#include "plan/simt/team/team.h"
 
 /* ------------------------------------------------------------------- tiles */
 
@@ -105,7 +106,9 @@ axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     else
         leave_behind(sl, &l->body, s, at);
     AXE_TRY(axe_simt_set_tile(sl, &l->body, s, at));
+    AXE_TRY(axe_simt_sync_at(sl, &l->body, role ? role : s, AXE_SYNC_BEGUN));
     *body = &axe_emit(&sl->lw, &l->body, AXE_LIR_BLOCK)->body;
+    AXE_TRY(axe_simt_sync_at(sl, &l->body, role ? role : s, AXE_SYNC_ENDED));
     if (!queue)
         return stride(sl, &l->body, v);
     AXE_TRY(axe_simt_sync_at(sl, &l->body, role ? role : s, AXE_SYNC_NEXT));
@@ -138,6 +141,35 @@ axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b)
                                                    cta, t, &group);
         if (a)
             axe_simt_set_budget(sl, axe_simt_open_threads(sl, b, &group),
+                                &group, a);
+    }
+}
+
+void
+axe_simt_end_budget(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_thread_group *c, const axe_atom *a)
+{
+    const axe_machine *mc = sl->lw.plan->machine;
+    axe_thread_group   share = *c;
+
+    if (!a || !axe_simt_is_followed(sl->sp, sl->launch))
+        return;
+    share.registers = (int)axe_simt_registers(mc, sl->launch->threads);
+    a = axe_simt_find_budget(mc, a->fold != AXE_FOLD_MAX);
+    axe_simt_set_budget(sl, b, &share, a);
+}
+
+void
+axe_simt_end_budgets(axe_simt_lowering *sl, axe_lblock *b)
+{
+    const axe_thread_group *cta = sl->launch->threads;
+    axe_thread_group        group;
+
+    for (int t = 0; t < cta->n_thread; t += (int)sl->sp->lanes) {
+        const axe_atom *a = axe_simt_shared_budget(sl->lw.plan->machine, sl->sp,
+                                                   cta, t, &group);
+        if (a && axe_simt_is_followed(sl->sp, sl->launch))
+            axe_simt_end_budget(sl, axe_simt_open_threads(sl, b, &group),
                                 &group, a);
     }
 }

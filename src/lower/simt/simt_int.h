@@ -155,6 +155,14 @@ AXE_CHECK axe_status axe_simt_lower_contract(axe_simt_lowering  *sl,
                                              axe_lblock         *b,
                                              const axe_schedule *s);
 
+/* --------------------------------------------------------------- counters.c */
+
+/* The items REACHED and COUNTED. */
+void axe_simt_reach_counters(axe_simt_lowering *sl, axe_lblock *b,
+                             const axe_sync_item *item);
+void axe_simt_count_tile(axe_simt_lowering *sl, axe_lblock *b,
+                         const axe_sync_item *item);
+
 /* ------------------------------------------------------------------- copy.c */
 
 AXE_CHECK axe_status axe_simt_lower_copy(axe_simt_lowering *sl, axe_lblock *b,
@@ -226,6 +234,11 @@ AXE_CHECK axe_status axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b,
 void axe_simt_set_budget(axe_simt_lowering *sl, axe_lblock *b,
                          const axe_thread_group *c, const axe_atom *a);
 void axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b);
+/* Threads that have changed it have their share again, in a launch that goes on
+ * with another scope: of a role, and of warp groups, as above. */
+void axe_simt_end_budget(axe_simt_lowering *sl, axe_lblock *b,
+                         const axe_thread_group *c, const axe_atom *a);
+void axe_simt_end_budgets(axe_simt_lowering *sl, axe_lblock *b);
 
 /* The rings whose stages the role passes on. */
 void axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b,

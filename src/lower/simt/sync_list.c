@@ -50,6 +50,12 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     case AXE_SYNC_ANSWER:
         axe_simt_answer(sl, b, i);
         return AXE_OK;
+    case AXE_SYNC_REACHED:
+        axe_simt_reach_counters(sl, b, i);
+        return AXE_OK;
+    case AXE_SYNC_COUNTED:
+        axe_simt_count_tile(sl, b, i);
+        return AXE_OK;
     }
     return AXE_OK;
 }

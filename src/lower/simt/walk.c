@@ -299,8 +299,10 @@ axe_simt_lower_persistent(axe_simt_lowering *sl, axe_lblock *b,
 {
     const axe_node *n = axe_order_count(sl->lw.cx, s);
 
-    sl->grid->blocks =
-        op2(sl, AXE_OP_mul, n, axe_int(&sl->lw, sl->grid->cluster));
+    n = op2(sl, AXE_OP_mul, n, axe_int(&sl->lw, sl->grid->cluster));
+    sl->grid->blocks = axe_simt_goes_on(sl->sp, sl->launch)
+                           ? op2(sl, AXE_OP_max, sl->grid->blocks, n)
+                           : n;
     if (s->keys.persistent && axe_scope_is_of_roles(s))
         return axe_simt_lower_body(sl, b, s->n_body, s->body);
     for (int i = 0; i < s->n_body; i++)
@@ -345,7 +347,12 @@ lower_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
         st = axe_simt_sync_at(sl, own, role, AXE_SYNC_INSIDE);
     sl->alone = false;
     sl->threads = around;
-    return st == AXE_OK ? axe_simt_sync_at(sl, all, role, AXE_SYNC_LEAVE) : st;
+    if (st == AXE_OK)
+        st = axe_simt_sync_at(sl, all, role, AXE_SYNC_LEAVE);
+    if (c->scope == AXE_SCOPE_WARPGROUP)
+        axe_simt_end_budget(sl, all, c,
+                            axe_simt_budget(sl->lw.plan->machine, c));
+    return st;
 }
 
 static axe_status
@@ -358,6 +365,7 @@ lower_roles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     axe_simt_set_budgets(sl, b);
     for (int i = 0; i < s->n_body; i++)
         AXE_TRY(lower_role(sl, b, s->body[i], stay ? top : NULL));
+    axe_simt_end_budgets(sl, b);
     return AXE_OK;
 }
 

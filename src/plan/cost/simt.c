@@ -370,11 +370,16 @@ chain(const model *m)
 /* -------------------------------------------------------------------- times */
 
 /* Cycles of all SMs as seconds, where they are distributed evenly in whole
- * tiles. */
+ * tiles; SMs that have one less begin with the next scope's, if there is one in
+ * the launch. */
 static double
 distributed(const model *m, double all, double ghz)
 {
-    double share = ceil(m->out->tiles / m->simt->n_sm) / m->out->tiles;
+    double rounds = m->out->tiles / m->simt->n_sm, share;
+
+    if (rounds < 1 || !axe_simt_is_followed(m->env.plan->simt, m->launch))
+        rounds = ceil(rounds);
+    share = rounds / m->out->tiles;
 
     return m->out->tiles > 0 ? all * share / ghz * 1e-9 : 0;
 }
@@ -426,8 +431,9 @@ settle(model *m)
             shorter += pow(o->busy[b] / sum, sharpness);
     if (o->most == AXE_BUSY_CHAIN && sum > 0) /* has the tensor cores' in it */
         shorter -= pow(o->busy[AXE_BUSY_TENSOR] / sum, sharpness);
-    o->seconds =
-        sum * pow(1 + shorter, 1 / sharpness) + m->rates->launch_us * 1e-6;
+    o->seconds = sum * pow(1 + shorter, 1 / sharpness);
+    if (!axe_simt_goes_on(m->env.plan->simt, m->launch))
+        o->seconds += m->rates->launch_us * 1e-6;
     if (isnan(o->seconds) || isinf(o->seconds))
         o->seconds = -1;
 }

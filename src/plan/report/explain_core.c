@@ -37,36 +37,21 @@ put_rings(axe_buf *out, const axe_plan *p)
     }
 }
 
-static const char *
-lines_of(axe_ctx *cx, const axe_relation *r)
-{
-    return axe_textf(cx, "%s is %s in line %d and %s in line %d",
-                     r->tensor->name, r->a_writes ? "written" : "read",
-                     r->a->at.line, r->b_writes ? "written" : "read",
-                     r->b->at.line);
-}
-
 /* Who waits for whom in groups of scopes that overlap, and what counts. */
 static void
 put_overlap(axe_ctx *cx, axe_buf *out, const axe_core_overlap *o)
 {
     const axe_overlap_group *g = &o->group;
+    axe_list                 line = {.cx = cx};
 
     axe_putf(out, "overlap of %s: %s\n", axe_place_text(cx, o->first->at),
              o->counters ? "workers take entities from one list, in the order "
                            "of the text"
                          : axe_textf(cx, "none, since %s", o->why));
-    for (int i = 0; o->counters && i < g->relation.n; i++) {
-        const axe_relation *r = g->relation.item[i];
-        axe_putf(out, "    line %d waits for line %d: %s: ", r->to->at.line,
-                 r->from->at.line, axe_relation_text(cx, r));
-        axe_putf(out, "%s\n", lines_of(cx, r));
-    }
-    for (int i = 0; o->counters && i < g->counters.n; i++) {
-        const axe_counters *c = g->counters.item[i];
-        axe_putf(out, "    line %d is counted by %s words of 8 bytes\n",
-                 c->of->at.line, axe_node_text(cx, c->n));
-    }
+    if (o->counters)
+        axe_overlap_lines(cx, g, &line);
+    for (int i = 0; i < line.n; i++)
+        axe_putf(out, "    %s\n", (const char *)line.item[i]);
 }
 
 static void

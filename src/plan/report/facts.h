@@ -4,6 +4,7 @@
 #define AXE_PLAN_REPORT_FACTS_H
 
 #include "ir/list.h"
+#include "plan/access/relation.h"
 #include "plan/cost/cost.h"
 
 typedef enum axe_fact {
@@ -41,5 +42,9 @@ void axe_tell_meets(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
 
 /* The layout of a tile, or that it is open: while planning goes on. */
 const char *axe_tile_layout_text(axe_ctx *cx, const axe_place *pl);
+
+/* overlap.c: lines, const char *: who waits for whom in a group of scopes that
+ * overlap, and what is counted. */
+void axe_overlap_lines(axe_ctx *cx, const axe_overlap_group *g, axe_list *out);
 
 #endif

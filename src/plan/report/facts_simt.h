@@ -8,9 +8,11 @@
 /* All of one statement. */
 void axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
                        axe_facts *out);
-/* Of the kernel, in lines: its launches and what is in their shared memory; how
- * stages of pipelines are passed on. */
+/* Of the kernel, in lines: its launches and what is in their shared memory;
+ * what tiles of scopes in one launch wait for, and stages of pipelines are
+ * passed on. */
 void axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
+void axe_simt_overlaps_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 void axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 /* Operands that go by way of shared tiles which the text does not declare. */
 void axe_simt_staged_of(axe_ctx *cx, const axe_plan *p, axe_list *out);

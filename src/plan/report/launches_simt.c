@@ -132,9 +132,13 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
              l->shared_bytes, p->machine->simt->shared_bytes);
     if (l->waits)
         axe_puts(&b, "; begins while the launch before it ends");
-    if (k->overlap == 2)
-        axe_puts(&b, "; behind the scope before it, though it might overlap: "
-                     "that is not done here yet");
+    if (axe_simt_goes_on(p->simt, l))
+        axe_puts(&b, "; in the launch of the scope before it");
+    if (l->apart && k->overlap == 2)
+        axe_putf(&b,
+                 "; behind the scope before it, though it might overlap: "
+                 "%s",
+                 l->apart);
     if (l->tmem_columns > 0)
         axe_putf(&b, "; %d of %d columns of tensor memory", l->tmem_columns,
                  p->machine->simt->tmem_columns);
@@ -178,6 +182,16 @@ axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
                 out, axe_textf(cx, "  at %" PRId64 ", %" PRId64 " bytes: %s",
                                all[k].at, all[k].bytes, all[k].what));
         list_columns(cx, p, l->threads, out);
+    }
+}
+
+void
+axe_simt_overlaps_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
+{
+    for (int i = 0; i < p->simt->n_launch; i++) {
+        const axe_simt_overlap *o = p->simt->launch[i].overlap;
+        if (o && o->first == i)
+            axe_overlap_lines(cx, o->group, out);
     }
 }
 

@@ -13,6 +13,8 @@ static const char *const where[] = {
     [AXE_SYNC_AHEAD] = "before",
     [AXE_SYNC_ENTER] = "begin of",
     [AXE_SYNC_ASK] = "a tile begins,",
+    [AXE_SYNC_BEGUN] = "a tile begins,",
+    [AXE_SYNC_ENDED] = "a tile ends,",
     [AXE_SYNC_NEXT] = "a tile ends,",
     [AXE_SYNC_ROOM] = "before",
     [AXE_SYNC_FILL] = "at the begin of",
@@ -102,6 +104,9 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
                          who_of(cx, i), i->row->name);
     case AXE_SYNC_ANSWER:
         return axe_textf(cx, "%s%s", who_of(cx, i), i->row->name);
+    case AXE_SYNC_REACHED:
+    case AXE_SYNC_COUNTED:
+        return axe_textf(cx, "one thread: %s", i->row->name);
     case AXE_SYNC_TOLD:
         return "each thread reads the word";
     case AXE_SYNC_ROW:

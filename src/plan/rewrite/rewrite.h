@@ -2,6 +2,7 @@
 #ifndef AXE_PLAN_REWRITE_REWRITE_H
 #define AXE_PLAN_REWRITE_REWRITE_H
 
+#include "plan/access/relation.h"
 #include "plan/plan_int.h"
 
 /* ------------------------------------------------------------ batch_tiles.c */
@@ -9,6 +10,25 @@
 /* k with one tile for each number of a batch in place of tiles that a batched
  * product counts by it; k itself if there are none. */
 const axe_kernel *axe_simt_unbatch(axe_ctx *cx, const axe_kernel *k);
+
+/* --------------------------------------------------------------- counters.c */
+
+/* What counters are for.
+ * fits   may they be for this group?  NULL: for any
+ * adapt  what else changes in a scope of the group, `out`; or NULL
+ * zeros  a scope in front of the group sets them to zero */
+typedef struct axe_counters_for {
+    bool (*fits)(void *user, const axe_overlap_group *g);
+    void (*adapt)(void *user, const axe_stmt *scope, axe_stmt *out);
+    void *user;
+    bool  zeros;
+} axe_counters_for;
+
+/* The kernel with a tensor of counters for each group of scopes that overlap,
+ * which its first scope names; none where how many there are changes in a
+ * launch. */
+const axe_kernel *axe_declare_counters(axe_ctx *cx, const axe_kernel *k,
+                                       const axe_counters_for *use);
 
 /* ------------------------------------------------------------- interleave.c */
 

@@ -508,11 +508,27 @@ axe_simt_schedule_all(axe_planner *p)
     return p->to_stage.load ? AXE_OK : size_tiles(p);
 }
 
+/* A launch that goes on asks for columns once, as many as any part of it has.
+ */
+static void
+share_columns(const axe_simt_plan *sp, axe_simt_launch *l)
+{
+    for (int i = 0; l->overlap && i < l->overlap->n; i++) {
+        const axe_simt_launch *part = &sp->launch[l->overlap->first + i];
+        if (part->tmem_columns > l->tmem_columns)
+            l->tmem_columns = part->tmem_columns;
+    }
+    if (l->overlap && l->tmem_columns > 0 && l->tmem_word == 0)
+        l->tmem_word = axe_simt_take_shared(l, 4, 16);
+}
+
 axe_status
 axe_simt_place_columns(axe_planner *p)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));
+    for (int i = 0; i < p->simt->n_launch; i++)
+        share_columns(p->simt, &p->simt->launch[i]);
     return AXE_OK;
 }
 

@@ -124,7 +124,16 @@ typedef struct axe_sync_point {
 /* Arrivals of a phase of its barrier. */
 int axe_sync_point_arrivals(const axe_sync_point *m);
 
-/* One launch: a top scope. */
+/* Top scopes that are one launch of CTAs that stay: their tiles are one list,
+ * in the order of the text, and one waits for others by counters; see
+ * sync/one_launch.h. */
+typedef struct axe_simt_overlap {
+    int                             first, n; /* of the plan's launches */
+    const struct axe_overlap_group *group;
+    const axe_tensor               *counters;
+} axe_simt_overlap;
+
+/* One launch, or a part of one: a top scope. */
 typedef struct axe_simt_launch {
     const axe_stmt         *scope;
     const axe_thread_group *threads; /* of the cta */
@@ -133,7 +142,9 @@ typedef struct axe_simt_launch {
     int64_t tmem_word;            /* where in shared memory ALLOC says which */
     struct axe_simt_queue *queue; /* tiles are taken from; NULL: every CTA has
                                      its own */
-    const char *no_queue;         /* though the text asks for one: why */
+    const char             *no_queue; /* though the text asks for one: why */
+    const axe_simt_overlap *overlap;  /* it is one with these; NULL: alone */
+    const char *apart; /* of a group that overlaps, but alone: why; or NULL */
     bool        admits, waits; /* overlap.c: the call's next one may begin while
                                   it runs; it may while the one before does */
 } axe_simt_launch;
@@ -204,6 +215,11 @@ int64_t axe_simt_pair_of(const axe_schedule *const *schedule, int n,
                          axe_stmt *const *body);
 /* The tile's swizzle as one of byte addresses; bits 0: none. */
 axe_swizzle axe_simt_swizzle(const axe_place *pl);
+/* Is it a part of a launch, behind another one; one that others follow? */
+bool axe_simt_goes_on(const axe_simt_plan *sp, const axe_simt_launch *l);
+bool axe_simt_is_followed(const axe_simt_plan *sp, const axe_simt_launch *l);
+/* Of how many parts the launch is that begins with this one. */
+int axe_simt_parts(const axe_simt_launch *first);
 /* The thread group whose scope is s, or NULL. */
 const axe_thread_group *axe_threads_at(const axe_simt_plan *sp,
                                        const axe_stmt      *s);

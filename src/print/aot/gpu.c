@@ -118,12 +118,11 @@ put_begins(axe_cprinter *p, axe_buf *b, const axe_grid *g)
 static axe_status
 put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
 {
-    axe_putf(
-        b,
-        "        static const axe_grid grid = {\"%s\", %d, %d, %d, %d, %" PRId64
-        "};\n",
-        g->name, g->n_thread, g->cluster, g->persistent, g->waits,
-        g->shared_bytes);
+    axe_putf(b,
+             "        static const axe_grid grid = {\"%s\", %d, %d, %d, %d, "
+             "%d, %" PRId64 "};\n",
+             g->name, g->n_thread, g->cluster, g->persistent, g->waits,
+             g->together, g->shared_bytes);
     AXE_TRY(put_begins(p, b, g));
     if (g->n_map > 0)
         axe_putf(b, "        static _Thread_local axe_made map[%d];\n",

@@ -244,18 +244,20 @@ names(void **state)
          "merge, views, open\n"},
         {"sm_80", "hold_sums",
          "planning for sm_80 has no pass 'hold_sums'; it has raise, "
-         "ordered, alone, unloop, unbatch, prefix, unnest, fold_loops, keep, "
-         "staging, teams, "
-         "tied, roles, "
+         "ordered, one_launch, alone, unloop, unbatch, prefix, unnest, "
+         "fold_loops, "
+         "keep, staging, teams, "
+         "groups, tied, roles, "
          "written, products, registers, shared, atoms, parts, zeros, "
          "lifetimes, "
          "hazards, asked, protocols, queues, overlap, columns, rooms, "
          "drains, order\n"},
         {"sm_90a", "interleave",
          "planning for sm_90a has no pass 'interleave'; it has raise, "
-         "ordered, unloop, "
-         "unbatch, prefix, unnest, fold_loops, keep, staging, teams, tied, "
-         "roles, "
+         "ordered, one_launch, unloop, unbatch, prefix, unnest, fold_loops, "
+         "keep, "
+         "staging, teams, "
+         "groups, tied, roles, "
          "written, products, registers, shared, atoms, parts, zeros, "
          "lifetimes, "
          "hazards, asked, protocols, queues, overlap, columns, rooms, "

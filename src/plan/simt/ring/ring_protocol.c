@@ -404,7 +404,7 @@ plan_protocol(axe_planner *p, axe_simt_ring *r)
     plan_deferred(p, r);
     n = (r->n_stage * r->copies + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
     l = launch_of(p, r->producer);
-    r->barriers = axe_simt_take_shared(l, 8 * n, 16);
+    r->barriers = axe_simt_take_barriers(p->simt, l, n);
     if (r->full + r->empty > 0) {
         r->fill_phase = axe_ring_var(p, r->ring, "fill_phase");
         r->read_phase = axe_ring_var(p, r->ring, "read_phase");
@@ -422,7 +422,7 @@ place_sync_points(axe_planner *p)
         if (m->n_issuer == 0)
             continue;
         m->mbarrier =
-            axe_simt_take_shared(l, 8 * axe_threads_copies(m->threads), 16);
+            axe_simt_take_barriers(p->simt, l, axe_threads_copies(m->threads));
     }
 }
 

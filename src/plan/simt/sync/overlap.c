@@ -14,7 +14,8 @@
  * The first launch of a call waits for all that its stream has, whatever it is.
  * So does one that the host finds to be the first, as launches before it have
  * no CTAs or a branch is not taken, and one behind something that is no launch.
- * Its PRIOR finds nothing to wait for. */
+ * Its PRIOR finds nothing to wait for.  One whose CTAs wait for one another
+ * (one_launch.h) begins when all others have ended, and others after it. */
 #include <string.h>
 
 #include "plan/plan_int.h"
@@ -101,6 +102,10 @@ walk_body(const walk *w, int n, axe_stmt *const *body, bool *set)
         const axe_stmt *s = body[w->back ? n - 1 - i : i];
         bool           *other = axe_new_array(w->p->cx, bool, n_launch);
         int             k = number_of(w->p, s);
+        if (k < n_launch && w->p->simt->launch[k].overlap) {
+            memset(set, 0, (size_t)n_launch * sizeof *set);
+            continue;
+        }
         if (k < n_launch) {
             note(w, k, set);
             set[k] = true;

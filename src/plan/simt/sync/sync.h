@@ -11,6 +11,15 @@
 /* p->simt->drain, with schedules, rings, sync points and zeros known. */
 void axe_simt_plan_drains(axe_planner *p);
 
+/* ------------------------------------------------------------- one_launch.c */
+
+/* k with counters for groups of scopes that can be one launch, whose CTAs stay;
+ * k itself if there are none. */
+const axe_kernel *axe_simt_one_launch(axe_ctx *cx, const axe_machine *mc,
+                                      const axe_kernel *k);
+/* `overlap` of the plan's launches, or why they are apart. */
+void axe_simt_find_overlaps(axe_planner *p);
+
 /* ---------------------------------------------------------------- overlap.c */
 
 /* Which launches of a call may begin while the one before still runs. */
@@ -52,6 +61,23 @@ AXE_CHECK axe_status axe_sync_ask_tile(axe_planner *p, const axe_simt_launch *l,
 AXE_CHECK axe_status axe_sync_next_tile(axe_planner           *p,
                                         const axe_simt_launch *l,
                                         const axe_stmt        *role);
+
+/* ----------------------------------------------------------- sync_overlap.c */
+
+/* Where a tile of a scope that overlaps has begun, and where it ends, of a role
+ * or, NULL, all; and where such a scope goes on with the memory of the one
+ * before it; meets: the CTA's threads meet behind that anyway.
+ * Errors  EUNSUPPORTED: the machine has no row for it */
+AXE_CHECK axe_status axe_sync_begin_tile(axe_planner           *p,
+                                         const axe_simt_launch *l,
+                                         const axe_stmt        *role);
+AXE_CHECK axe_status axe_sync_end_tile(axe_planner *p, const axe_simt_launch *l,
+                                       const axe_stmt *role);
+AXE_CHECK axe_status axe_sync_go_on(axe_planner *p, const axe_simt_launch *l,
+                                    bool meets);
+/* How often a tile of the scope, of the group of `one`, is counted. */
+int64_t axe_sync_count_tellers(axe_planner *p, const axe_simt_launch *one,
+                               const axe_stmt *scope);
 
 /* -------------------------------------------------------------- sync_ring.c */
 

@@ -27,6 +27,19 @@ makes_barriers(const axe_planner *p, const axe_simt_launch *l)
     return l->queue != NULL;
 }
 
+/* Is that the launch, or a part of it? */
+static bool
+is_part(const axe_planner *p, const axe_simt_launch *l,
+        const axe_thread_group *cta)
+{
+    const axe_simt_overlap *o = l->overlap;
+
+    for (int i = 0; o && i < o->n; i++)
+        if (p->simt->launch[o->first + i].threads == cta)
+            return true;
+    return l->threads == cta;
+}
+
 /* The group of what has its operands in tensor memory, in this launch, and how
  * many CTAs do it together. */
 static const char *
@@ -37,7 +50,7 @@ find_engine(const axe_planner *p, const axe_simt_launch *l, int64_t *pair)
         const axe_schedule *s = p->schedule[i];
         if (s && s->simt->contract &&
             s->simt->contract->atom->space[0] == AXE_ARG_TMEM &&
-            axe_threads_cta(s->simt->threads) == l->threads) {
+            is_part(p, l, axe_threads_cta(s->simt->threads))) {
             *pair = s->simt->contract->pair;
             return s->simt->contract->atom->group;
         }
@@ -143,10 +156,12 @@ axe_status
 axe_sync_open(axe_planner *p, const axe_simt_launch *l)
 {
     axe_sync_item item = {.at = l->scope, .place = AXE_SYNC_OPEN};
-    bool          sums = l->tmem_columns > 0, makes = makes_barriers(p, l);
+    bool          makes = makes_barriers(p, l);
+    bool          sums = l->tmem_columns > 0 && !axe_simt_goes_on(p->simt, l);
     int64_t       pair;
     const char   *engine = find_engine(p, l, &pair);
 
+    AXE_TRY(axe_sync_go_on(p, l, makes && l->tmem_columns == 0));
     item.why = "the next launch may begin early";
     if (l->admits)
         AXE_TRY(
@@ -198,9 +213,9 @@ axe_sync_close(axe_planner *p, const axe_simt_launch *l)
     if (makes && l->scope->keys.cluster > 1)
         AXE_TRY(axe_sync_push_row(p, item, AXE_SYNC_BARRIER, AXE_SCOPE_CLUSTER,
                                   ""));
-    else if (sums)
+    else if (sums && !axe_simt_is_followed(p->simt, l))
         push_cta(p, l, item);
-    if (!sums)
+    if (!sums || axe_simt_is_followed(p->simt, l))
         return AXE_OK;
     item.what = AXE_SYNC_ROW;
     item.by = by_warp(p, item);

@@ -330,7 +330,11 @@ list_role(listing *g, const axe_stmt *role, bool tiles)
         &pair);
     if (tiles)
         AXE_TRY(axe_sync_ask_tile(g->w.p, g->w.launch, role));
+    if (tiles)
+        AXE_TRY(axe_sync_begin_tile(g->w.p, g->w.launch, role));
     AXE_TRY(list_block(g, role->n_body, role->body));
+    if (tiles)
+        AXE_TRY(axe_sync_end_tile(g->w.p, g->w.launch, role));
     if (tiles)
         AXE_TRY(axe_sync_next_tile(g->w.p, g->w.launch, role));
     AXE_TRY(axe_sync_end_role(&g->w, role));
@@ -466,7 +470,11 @@ list_launch(listing *g)
     AXE_TRY(axe_sync_open(g->w.p, g->w.launch));
     if (!own)
         AXE_TRY(axe_sync_ask_tile(g->w.p, g->w.launch, NULL));
+    if (!own)
+        AXE_TRY(axe_sync_begin_tile(g->w.p, g->w.launch, NULL));
     AXE_TRY(list_block(g, top->n_body, top->body));
+    if (!own)
+        AXE_TRY(axe_sync_end_tile(g->w.p, g->w.launch, NULL));
     if (!own)
         AXE_TRY(axe_sync_next_tile(g->w.p, g->w.launch, NULL));
     return axe_sync_close(g->w.p, g->w.launch);

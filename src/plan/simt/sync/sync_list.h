@@ -19,9 +19,11 @@ typedef enum axe_sync_place {
     AXE_SYNC_ENTER, /* of a role, or a scope in a CTA: before all it does */
     AXE_SYNC_ASK,   /* of who runs a loop over the launch's tiles, a role or
                        the launch's scope: where a tile begins */
-    AXE_SYNC_NEXT,  /* so: where it ends */
-    AXE_SYNC_ROOM,  /* of a PRODUCE: in front of it, for its room */
-    AXE_SYNC_FILL,  /* in front of the statements that fill it; behind them */
+    AXE_SYNC_BEGUN, /* so: its variables are known; the tile is done */
+    AXE_SYNC_ENDED,
+    AXE_SYNC_NEXT, /* so: where it ends */
+    AXE_SYNC_ROOM, /* of a PRODUCE: in front of it, for its room */
+    AXE_SYNC_FILL, /* in front of the statements that fill it; behind them */
     AXE_SYNC_FILLED,
     AXE_SYNC_FULL, /* behind it: the stage is full, the next one is the ring's
                     */
@@ -56,8 +58,11 @@ typedef enum axe_sync_what {
     AXE_SYNC_KEEP,     /* `stage` is the one before, to DEFERRED items */
     AXE_SYNC_FILLS,    /* a PRODUCE of a later iteration stands here */
     AXE_SYNC_TURN,     /* the row at a barrier of entities that take turns */
-    AXE_SYNC_ANSWER    /* the row at an answer of the launch's queue, which says
+    AXE_SYNC_ANSWER,   /* the row at an answer of the launch's queue, which says
                           what tile is next, or at a barrier of it */
+    AXE_SYNC_REACHED,  /* the row at all counters that the relation says, by the
+                          first thread of each entity */
+    AXE_SYNC_COUNTED   /* the row at the counter of the tile, so */
 } axe_sync_what;
 
 /* Which of several barriers; the last three of TURN, by entities. */
@@ -97,11 +102,14 @@ struct axe_sync_item {
     bool deferred; /* of the stage before the one at hand, if there is one */
     int  n_cta;    /* STAGE: told in so many CTAs, lane or thread i in CTA i;
                       EXPECT: in the first of so many */
-    bool    to_leader;    /* STAGE: told in the first CTA of the ring's pair */
-    int64_t n;            /* groups left; EXPECT: bytes */
-    const axe_node *when; /* only then; NULL: always */
-    bool            otherwise; /* only if not `when` */
-    const char     *why;
+    bool    to_leader; /* STAGE: told in the first CTA of the ring's pair */
+    int64_t n;         /* groups left; EXPECT: bytes */
+    const axe_node            *when;      /* only then; NULL: always */
+    bool                       otherwise; /* only if not `when` */
+    const struct axe_relation *relation;  /* REACHED */
+    const struct axe_counters *counters;  /* COUNTED */
+    int64_t     many; /* REACHED: by how many a tile is counted */
+    const char *why;
 };
 
 /* Is the role one thread's, in the first of `pair` CTAs: does it do nothing but

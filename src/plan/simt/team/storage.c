@@ -155,3 +155,19 @@ axe_simt_take_shared(axe_simt_launch *l, int64_t bytes, int64_t align)
     l->shared_bytes = at + bytes;
     return at;
 }
+
+int64_t
+axe_simt_take_barriers(axe_simt_plan *sp, axe_simt_launch *l, int64_t n)
+{
+    const axe_simt_overlap *o = l->overlap;
+    int                     first = o ? o->first : 0, many = o ? o->n : 0;
+    int64_t                 at;
+
+    for (int i = 0; i < many; i++)
+        if (sp->launch[first + i].shared_bytes > l->shared_bytes)
+            l->shared_bytes = sp->launch[first + i].shared_bytes;
+    at = axe_simt_take_shared(l, 8 * n, 16);
+    for (int i = 0; i < many; i++)
+        sp->launch[first + i].shared_bytes = l->shared_bytes;
+    return at;
+}

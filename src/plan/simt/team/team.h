@@ -59,6 +59,10 @@ AXE_CHECK axe_status axe_simt_lay_parts(axe_planner *p, const axe_tensor *t,
 
 /* Shared memory of the launch behind all that is taken: where. */
 int64_t axe_simt_take_shared(axe_simt_launch *l, int64_t bytes, int64_t align);
+/* The same for mbarriers, which those of other parts of a launch keep clear of
+ * from its begin to its end. */
+int64_t axe_simt_take_barriers(axe_simt_plan *sp, axe_simt_launch *l,
+                               int64_t n);
 
 /* Functions of plan/target.h: the axes that an element's place is on; the
  * entity whose copy of a tile it is; why a hint is not taken. */
