@@ -169,20 +169,23 @@ mesh_partners(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
               int *partner)
 {
     for (int f = 0; f < p->n_atom; f++) {
-        int at = f;
+        int at = f, next = f;
 
         partner[f] = f;
         if (a->is[f] != MESH_FREE)
             continue;
-        while (at >= 0 && b->is[at] == MESH_BOUND) {
-            int next = mesh_atom_at(p, a, (int)b->at[at]);
-
-            if (next < 0)
-                break;
-            at = p->atom[next].extent == p->atom[f].extent ? next : -1;
-        }
-        partner[f] = at >= 0 ? at : f;
+        for (; next >= 0 && b->is[at] == MESH_BOUND; at = next >= 0 ? next : at)
+            next = mesh_atom_at(p, a, (int)b->at[at]);
+        if (b->is[at] == MESH_FREE || p->atom[at].extent == p->atom[f].extent)
+            partner[f] = at;
     }
+}
+
+int64_t
+mesh_partner_at(const mesh_problem *p, const int *partner, int free,
+                const int64_t *at)
+{
+    return at[partner[free]] % p->atom[free].extent;
 }
 
 bool
@@ -195,7 +198,8 @@ mesh_want_sent(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
     mesh_partners(p, a, b, partner);
     for (int i = 0; i < p->n_atom; i++) {
         same = same && from[i] == to[i];
-        if (a->is[i] == MESH_FREE && from[i] != to[partner[i]])
+        if (a->is[i] == MESH_FREE &&
+            from[i] != mesh_partner_at(p, partner, i, to))
             return false;
     }
     mesh_want_any(p, w);

@@ -9,7 +9,7 @@
 #include "mesh/problem.h"
 
 enum { MOST_CELLS = 1 << 13, MOST_TRIED = 1 << 12 };
-#define MOST_PATTERNS ((int64_t)1 << 21)
+#define MOST_PATTERNS ((int64_t)1 << 20)
 
 /* Atoms whose coordinates matter, with the values among which they differ:
  * cells [cut, next cut), common to the atoms of a group, which are those that
@@ -86,9 +86,19 @@ cut_state(patterns *t, int g, const mesh_state *s, int atom)
     b = &t->p->block[t->p->place[s->at[atom]].block];
     if (b->plain)
         return cut_at_extent(t, g, b);
-    for (int64_t v = 0; v < t->p->atom[atom].extent && good; v++)
+    for (int64_t v = 0; v <= t->p->place[s->at[atom]].extent && good; v++)
         good = add_cut(t, g, v);
     return good;
+}
+
+/* Where the number of devices that ask changes with a coordinate. */
+static bool
+cut_askers(patterns *t, int g, int atom)
+{
+    int64_t e = t->p->atom[atom].extent;
+
+    return t->partner[atom] == atom ||
+           add_cut(t, g, t->p->atom[t->partner[atom]].extent % e);
 }
 
 static int
@@ -128,7 +138,8 @@ begin(patterns *t, mesh_problem *p, const mesh_state *a, const mesh_state *b)
     for (int i = 0; i < t->n && good; i++) {
         int g = t->group[i] = group_of(t->group, i);
 
-        good = add_cut(t, g, 0) && add_cut(t, g, p->atom[t->atom[i]].extent) &&
+        good = add_cut(t, g, 0) && cut_askers(t, g, t->atom[i]) &&
+               add_cut(t, g, p->atom[t->atom[i]].extent) &&
                cut_state(t, g, a, t->atom[i]) && cut_state(t, g, b, t->atom[i]);
     }
     return good ? AXE_OK
@@ -152,6 +163,7 @@ walk(patterns *t, int k, int64_t n_device)
             return axe_fail(t->p->cx, AXE_NOWHERE, AXE_ELIMIT,
                             "reshard: devices differ in over %" PRId64 " ways",
                             MOST_PATTERNS);
+        t->p->work++;
         t->see(t, n_device);
         return AXE_OK;
     }
@@ -201,7 +213,7 @@ held(patterns *t, bool too, int link)
     for (int i = 0; too && i < p->n_atom; i++)
         w.none =
             w.none || (t->a->is[i] == MESH_FREE && p->atom[i].link <= link &&
-                       t->at[i] != t->at[t->partner[i]]);
+                       t->at[i] != mesh_partner_at(p, t->partner, i, t->at));
     return mesh_count(p, t->a, &w);
 }
 
@@ -214,6 +226,16 @@ kept(patterns *t)
     mesh_want_any(t->p, &w);
     mesh_want_of(t->p, t->b, t->at, t->p->mesh->n_link, &w);
     return mesh_count(t->p, t->b, &w);
+}
+
+/* How many coordinates of atom c are coordinate `at` of atom i, modulo its
+ * extent. */
+static int64_t
+askers(const mesh_problem *p, int i, int c, int64_t at)
+{
+    int64_t n = p->atom[c].extent - at;
+
+    return n <= 0 ? 0 : (n - 1) / p->atom[i].extent + 1;
 }
 
 /* What device t->at gives others: pairs of an element and a device that has it
@@ -234,7 +256,9 @@ given(patterns *t)
         if (t->a->is[i] != MESH_FREE)
             continue;
         asks[c] = true;
-        if (t->b->is[c] == MESH_FIXED)
+        if (t->b->is[c] == MESH_FREE)
+            n = mesh_mul(p, n, askers(p, i, c, t->at[i]));
+        else if (t->b->is[c] == MESH_FIXED)
             w.none = w.none || t->b->at[c] != t->at[i];
         else if (t->b->is[c] == MESH_BOUND && w.at[t->b->at[c]] < 0)
             w.at[t->b->at[c]] = t->at[i];
@@ -334,7 +358,8 @@ sources_of(mesh_problem *p, const mesh_state *a, const mesh_state *b, int link,
             continue;
         far = p->atom[s].link <= link;
         *away =
-            *away || (far && (d >= 0 || !l->plain || at->extent > l->extent));
+            *away ||
+            (far && (d >= 0 || !l->plain || p->atom[s].extent > at->extent));
         if (d < 0 || !l->plain)
             out[!far] = mesh_mul(p, out[!far], at->extent);
     }

@@ -244,7 +244,7 @@ axe_reshard_source(const axe_reshard_plan *r, int step, int64_t index,
     mesh_partners(p, a, b, partner);
     for (int i = 0; i < p->n_atom; i++)
         from += p->atom[i].stride *
-                (a->is[i] == MESH_FREE ? at[partner[i]]
+                (a->is[i] == MESH_FREE ? mesh_partner_at(p, partner, i, at)
                  : a->is[i] == MESH_FIXED
                      ? a->at[i]
                      : at_place(p, (int)a->at[i], index, addend));

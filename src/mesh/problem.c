@@ -78,7 +78,8 @@ make_blocks(posing *q, int dim)
     return AXE_OK;
 }
 
-/* The place of a digit, the same for both sides. */
+/* The place of a digit, the same for both sides; of a dimension's slowest only
+ * what is below the true extent, as devices beyond it hold nothing. */
 static axe_status
 place_of(mesh_problem *p, int dim, const mesh_digit *g, int *out)
 {
@@ -89,6 +90,8 @@ place_of(mesh_problem *p, int dim, const mesh_digit *g, int *out)
     while (p->block[i].step > g->step)
         i++;
     l = (mesh_place){i, g->extent, g->step / p->block[i].step};
+    if (i == d->block && l.extent > (p->block[i].extent - 1) / l.weight + 1)
+        l.extent = (p->block[i].extent - 1) / l.weight + 1;
     for (*out = 0; *out < p->n_place; ++*out)
         if (p->place[*out].block == i && p->place[*out].extent == l.extent &&
             p->place[*out].weight == l.weight)

@@ -71,7 +71,8 @@ typedef struct mesh_problem {
     mesh_state      src, dst;
     int             spare[MESH_ATOMS]; /* a place where sums over an atom may
                                           be spread for a while; -1: none */
-    bool lossy;                        /* a count left int64 */
+    bool    lossy;                     /* a count left int64 */
+    int64_t work;                      /* patterns that were looked at */
 } mesh_problem;
 
 /* Errors  those of axe_reshard, but for the search. */
@@ -148,6 +149,9 @@ AXE_CHECK axe_status mesh_common(mesh_problem *p, const mesh_state *a,
  * that asks.  So every device gives as much as it gets. */
 void mesh_partners(const mesh_problem *p, const mesh_state *a,
                    const mesh_state *b, int *partner);
+/* That coordinate; of more than there are copies, modulo their number. */
+int64_t mesh_partner_at(const mesh_problem *p, const int *partner, int free,
+                        const int64_t *at);
 /* What `from` gives `to`, coordinates both; false: nothing. */
 bool mesh_want_sent(const mesh_problem *p, const mesh_state *a,
                     const mesh_state *b, const int64_t *from, const int64_t *to,

@@ -9,7 +9,8 @@
 
 #include "mesh/problem.h"
 
-enum { MOST_STATES = 512 };
+/* Beyond that no further states are looked at. */
+enum { MOST_STATES = 512, MOST_WORK = 1 << 17 };
 
 typedef struct node {
     mesh_step step; /* by which it is reached */
@@ -86,8 +87,8 @@ try(search *s, int i, const mesh_state *b)
         return AXE_OK;
     while (k < s->n && !same_state(s->p, &s->node[k].step.state, b))
         k++;
-    if (k == MOST_STATES || from->n_step + 1 >= MESH_STEPS ||
-        (k < s->n && s->node[k].done))
+    if (k == MOST_STATES || (s->n > 1 && s->p->work > MOST_WORK) ||
+        from->n_step + 1 >= MESH_STEPS || (k < s->n && s->node[k].done))
         return AXE_OK;
     AXE_TRY(mesh_step_of(s->p, s->c, &from->step.state, b, &x.step));
     if (s->c->memory > 0 && x.step.need.hold > s->c->memory && !end)

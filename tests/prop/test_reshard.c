@@ -295,6 +295,40 @@ check_counts(const axe_reshard_plan *r, int step, int n,
     CHECK((messages > 0) == (s->messages > 0));
 }
 
+/* Do devices agree on axes over links up to number k? */
+static bool
+agree(const axe_mesh *m, int k, int p, int q)
+{
+    for (int a = 0; a < m->n_axis; a++) {
+        const axe_mesh_axis *x = &m->axis[a];
+
+        if (x->link <= k && p / x->stride % x->size != q / x->stride % x->size)
+            return false;
+    }
+    return true;
+}
+
+/* What crosses links. */
+static void
+check_crossing(const axe_reshard_plan *r, int step,
+               int64_t moved[DEVICES][DEVICES])
+{
+    const axe_mesh *m = r->mesh;
+
+    for (int k = 0; k < m->n_link; k++) {
+        int64_t most = 0;
+
+        for (int q = 0; q < m->n_device; q++) {
+            int64_t got = 0;
+
+            for (int p = 0; p < m->n_device; p++)
+                got += agree(m, k, p, q) ? 0 : moved[p][q];
+            most = got > most ? got : most;
+        }
+        CHECK(r->step[step].crossing[k] == most);
+    }
+}
+
 static void
 check_end(const axe_reshard_plan *r, const owners *a, const owners *b,
           const values *v)
@@ -359,6 +393,8 @@ check_plan(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
         execute(r, i, a, &v, moved);
         if (!in_rounds(r->step[i].kind))
             check_counts(r, i, a->n_device, moved);
+        if (!in_rounds(r->step[i].kind))
+            check_crossing(r, i, moved);
         if (!in_rounds(r->step[i].kind) && t->plans % 8 == 0)
             for (int p = 0; p < a->n_device; p++)
                 for (int q = 0; q < a->n_device; q++, t->pairs++)

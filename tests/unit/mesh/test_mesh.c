@@ -141,6 +141,7 @@ static const struct { const char *mesh, *src, *dst, *want; } plans[] = {
     {"x=4", "(3, 4, 2) : (2, 1@gpuid, 1)", "24", "=all-gather over x: 24 [18/18/72/3]"},
     {"x=4", "(3, 4, 2) : (2, 1@gpuid, 1)", "24@x", "=all-to-all over x: 24@x [4/4/16/3]"},
     {"x=4", "(24) : (1) + [2 : 2@gpuid]", "24", "=broadcast over x:(2)2: 24 [24/24/48/1]"},
+    {"x=1851, y=88", "24@x", "24@y", "=permute over x, y: 24@y [1/22/44400/1]"},
     {"x=2,y=2; order y, x", "8@x", "8@x at y=1", "=slice over y: 8@x at y=1 [0/0/0/0]"},
     {"x=4", "24@x", "25@x", "ESHAPE reshard: SRC has 24 elements, DST 25"},
     {"x=4", "10@x", "5@x, 2", "ESHAPE reshard: SRC and DST have other dimensions, and one is rounded up"},
