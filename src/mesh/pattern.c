@@ -347,6 +347,10 @@ static void
 sources_of(mesh_problem *p, const mesh_state *a, const mesh_state *b, int link,
            const mesh_block *l, int64_t out[2], bool *away)
 {
+    bool asked = false; /* is a part of it wanted? */
+
+    for (int k = 0; k < l->n_place && !asked; k++)
+        asked = mesh_atom_at(p, b, l->place[k]) >= 0;
     out[0] = out[1] = 1;
     for (int k = 0; k < l->n_place; k++) {
         const mesh_place *at = &p->place[l->place[k]];
@@ -357,9 +361,8 @@ sources_of(mesh_problem *p, const mesh_state *a, const mesh_state *b, int link,
         if (s < 0 || s == d)
             continue;
         far = p->atom[s].link <= link;
-        *away =
-            *away ||
-            (far && (d >= 0 || !l->plain || p->atom[s].extent > at->extent));
+        *away = *away || (far && (d >= 0 || (!l->plain && asked) ||
+                                  p->atom[s].extent > at->extent));
         if (d < 0 || !l->plain)
             out[!far] = mesh_mul(p, out[!far], at->extent);
     }
