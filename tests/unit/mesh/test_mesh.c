@@ -311,6 +311,26 @@ test_plans(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+/* Copies for a while save a message, where there is room for them. */
+static void
+test_memory(void **state)
+{
+    axe_ctx                *cx = axe_ctx_new();
+    axe_reshard_options     opt = {.bits = 32};
+    const axe_reshard_plan *r;
+
+    (void)state;
+    assert_int_equal(plan(cx, "x=2, y=3", "6@x", "6@y", &opt, &r), AXE_OK);
+    assert_string_equal(steps_text(cx, r), "all-gather over x: 6 [3/3/18/1]; "
+                                           "slice over y: 6@y [0/0/0/0]");
+    assert_non_null(r->why);
+    opt.memory = 5;
+    assert_int_equal(plan(cx, "x=2, y=3", "6@x", "6@y", &opt, &r), AXE_OK);
+    assert_string_equal(steps_text(cx, r), "exchange over x, y: 6@y [2/2/6/2]");
+    assert_null(r->why);
+    axe_ctx_free(cx);
+}
+
 /* clang-format off */
 static const struct { const char *mesh, *src, *dst; int n_step; } million[] = {
     {"x=1024, y=1024", "16384@x, 16384@y", "16384@y, 16384@x", 1},
@@ -373,7 +393,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meshes),  cmocka_unit_test(test_spreads),
         cmocka_unit_test(test_foreign), cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_plans),   cmocka_unit_test(test_million),
+        cmocka_unit_test(test_plans),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_million),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
