@@ -90,6 +90,9 @@ typedef struct axe_nest {
                    are folded side by side; 0: one */
     bool parts; /* what is left of the innermost digit is the first lanes of
                    one more vector, moved by the operands' part atoms */
+    const axe_atom *dot; /* a sum of products of two loads by this atom, whose
+                            lanes take groups of neighbours; or NULL */
+    int group;           /* neighbours, of `lanes` in all */
 } axe_nest;
 
 /* Of one core: plan/cpu/schedule.h; of machines with threads:

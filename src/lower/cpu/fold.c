@@ -70,15 +70,80 @@ axe_fold_start(axe_lowering *lw, axe_lblock *b, axe_folding *f,
     const axe_node *n = f->node,
                    *unit = axe_fold_unit(lw->cx, n->u.reduce.fold, n->type);
     int all = f->iterations * f->chains;
+    int lanes = nest->dot ? nest->lanes / nest->group : nest->lanes;
 
     assert(all <= MAX_CHAIN);
     f->op = fold_lop[n->u.reduce.fold];
     for (int i = 0; i < f->iterations * f->one_chains; i++)
         f->one[i] = axe_constant(lw, b, unit, f->outside);
     for (int i = 0; nest->lanes > 1 && i < all; i++)
-        f->many[i] = axe_constant(lw, b, unit, nest->lanes);
+        f->many[i] = axe_constant(lw, b, unit, lanes);
     if (nest->parts && nest->lanes > 1)
-        f->unit = axe_constant(lw, b, unit, nest->lanes);
+        f->unit = axe_constant(lw, b, unit, lanes);
+}
+
+const axe_operand *
+axe_fold_factor(const axe_lowering *lw, const axe_folding *f, int i)
+{
+    const axe_node    *n = f->node->arg[0]->arg[i];
+    const axe_operand *op = lw->s->operand;
+
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    while (op->load != n)
+        op++;
+    return op;
+}
+
+const axe_node *
+axe_fold_inside(axe_lowering *lw, const axe_folding *f)
+{
+    const axe_node *all = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        const axe_node *in = axe_inside(lw, axe_fold_factor(lw, f, i));
+        all = all && in ? axe_node2(lw->cx, AXE_OP_and, all, in)
+              : in      ? in
+                        : all;
+    }
+    return all;
+}
+
+/* A factor of a dot product: groups of neighbours, as words. */
+static axe_reg
+words(axe_lowering *lw, const axe_nest *nest, const axe_operand *op)
+{
+    int       l = axe_level_of(lw, op->load);
+    axe_memo *m = axe_recall(lw, l, op->load, false);
+    axe_mem   mem;
+    axe_reg   r;
+
+    if (m)
+        return m->reg;
+    mem = axe_mem_of(lw, op, axe_address(lw, op));
+    mem.type = axe_word_of(mem.type, nest->group);
+    r = axe_emit_load(lw, lw->level[l].block, op, mem, mem.type,
+                      nest->lanes / nest->group);
+    axe_remember(lw, l, op->load, false, r);
+    return r;
+}
+
+void
+axe_fold_dot(axe_lowering *lw, const axe_folding *f, axe_reg acc)
+{
+    axe_reg     src[2];
+    axe_lblock *b;
+
+    for (int i = 0; i < 2; i++) {
+        const axe_operand *op = axe_fold_factor(lw, f, i);
+        if (axe_reads_zero(lw, op))
+            return;
+        src[i] = words(lw, f->nest, op);
+    }
+    b = lw->level[lw->top].block;
+    axe_emit_op(lw, b, AXE_LOP_dot, acc.type, acc.lanes, 2, src);
+    b->item[b->n - 1]->dst = acc;
+    b->item[b->n - 1]->atom = f->nest->dot;
 }
 
 /* What is known of the reduction from another value done in the same go. */

@@ -45,6 +45,7 @@ typedef struct axe_folding {
     int             iterations;
     axe_reg         one[MAX_CHAIN], many[MAX_CHAIN];
     axe_reg         unit; /* as wide as many */
+    const axe_nest *nest;
 } axe_folding;
 
 /* fold.c: acc = acc op x, in place. */
@@ -59,6 +60,13 @@ const axe_nest *axe_fold_nest(const axe_lowering *lw, const axe_node *reduce);
  * across lanes. */
 void axe_fold_start(axe_lowering *lw, axe_lblock *b, axe_folding *f,
                     const axe_nest *nest);
+/* Of a dot product: the operand that factor 0 or 1 widens; whether both are
+ * inside, NULL: they surely are; and acc += the products of a whole vector of
+ * neighbours.  What subscripts read comes first. */
+const axe_operand *axe_fold_factor(const axe_lowering *lw, const axe_folding *f,
+                                   int i);
+const axe_node    *axe_fold_inside(axe_lowering *lw, const axe_folding *f);
+void axe_fold_dot(axe_lowering *lw, const axe_folding *f, axe_reg acc);
 /* What is known of the reduction from another value done in the same go. */
 const axe_folded *axe_fold_known(const axe_lowering *lw, const axe_node *n);
 

@@ -96,6 +96,15 @@ cast(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 
 /* -------------------------------------------------------------- reductions */
 
+/* What the subscripts of a dot product's factors read. */
+static axe_status
+take_factors(axe_lowering *lw, const axe_folding *f)
+{
+    for (int i = 0; i < 2; i++)
+        AXE_TRY(axe_take_reads(lw, axe_fold_factor(lw, f, i)));
+    return AXE_OK;
+}
+
 static axe_status
 fold_body(axe_lowering *lw, void *user)
 {
@@ -107,6 +116,11 @@ fold_body(axe_lowering *lw, void *user)
     for (int t = 0; t < f->iterations; t++) {
         if (f->jam)
             axe_jam_take(lw, f->jam, t);
+        if (f->nest->dot && !one) {
+            AXE_TRY(take_factors(lw, f));
+            axe_fold_dot(lw, f, acc[t * chains + lw->chain]);
+            continue;
+        }
         AXE_TRY(axe_value_in(lw, f->node->arg[0], acc->lanes, &x));
         axe_lblock *b = lw->level[lw->top].block;
         if (lw->part && acc == f->many)
@@ -118,6 +132,26 @@ fold_body(axe_lowering *lw, void *user)
     return AXE_OK;
 }
 
+/* The fold's loops; a dot product that is outside of a tensor is zero. */
+static axe_status
+open_fold(axe_lowering *lw, const axe_nest *nest, axe_folding *f, axe_lblock *b)
+{
+    const axe_node *inside = NULL;
+
+    if (nest->dot) {
+        AXE_TRY(take_factors(lw, f));
+        inside = axe_fold_inside(lw, f);
+    }
+    if (inside) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = inside;
+        lw->level[lw->top].block = &l->body;
+    }
+    AXE_TRY(axe_nest_open(lw, nest, fold_body, f));
+    lw->level[lw->top].block = b;
+    return AXE_OK;
+}
+
 static axe_status
 lower_fold(axe_lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
 {
@@ -126,6 +160,7 @@ lower_fold(axe_lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
     const axe_folded *known = axe_fold_known(lw, n);
     axe_folding       f = {.node = n,
                            .outside = lanes,
+                           .nest = &nest,
                            .chains = nest.chains,
                            .jam = lw->jam,
                            .iterations = axe_jam_iterations(lw->jam)};
@@ -136,9 +171,10 @@ lower_fold(axe_lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
         return AXE_OK;
     }
     *saved = *lw;
-    if (lanes > 1)
+    if (lanes > 1) {
         nest.lanes = 1;
-    else {
+        nest.dot = NULL;
+    } else {
         lw->vector = NULL;
         lw->lanes = 1;
         lw->part = NULL;
@@ -148,7 +184,7 @@ lower_fold(axe_lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
     lw->jam = NULL;
     f.one_chains = nest.lanes > 1 ? 1 : f.chains;
     axe_fold_start(lw, b, &f, &nest);
-    AXE_TRY(axe_nest_open(lw, &nest, fold_body, &f));
+    AXE_TRY(open_fold(lw, &nest, &f, b));
     saved->n_reg = lw->n_reg;
     saved->n_var = lw->n_var;
     for (int t = 0; t < f.iterations; t++) {

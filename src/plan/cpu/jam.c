@@ -68,11 +68,25 @@ larger_first(axe_nest *nest, axe_digit *d)
     }
 }
 
+/* Rows of a block: as many as there are registers for, or, where not many less
+ * divide what there is, these, so that none is left. */
+static int
+rows_of(const axe_planner *p, const axe_digit *d)
+{
+    int rows = (p->mc->n_vreg - 1) / (SIDE + 1);
+
+    rows = rows < MOST_ROWS ? rows : MOST_ROWS;
+    for (int r = rows; r >= SIDE && d->extent > 0; r--)
+        if (d->extent % r == 0)
+            return r;
+    return rows;
+}
+
 void
 axe_plan_jam(const axe_planner *p, const axe_request *r, axe_nest *nest)
 {
     axe_nest  *fold = only_fold(p, r);
-    int        n = nest->n_digit, rows;
+    int        n = nest->n_digit;
     axe_digit *d = nest->digit;
 
     if (!fold || n == 0 || !can_jam(r, fold, &d[n - 1], SIDE))
@@ -84,8 +98,7 @@ axe_plan_jam(const axe_planner *p, const axe_request *r, axe_nest *nest)
         return;
     }
     larger_first(nest, d);
-    rows = (p->mc->n_vreg - 1) / (SIDE + 1);
-    nest->jam[0] = rows < MOST_ROWS ? rows : MOST_ROWS;
+    nest->jam[0] = rows_of(p, &d[n - 1]);
     nest->jam[1] = SIDE;
     fold->chains = 1;
 }

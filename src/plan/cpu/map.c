@@ -234,6 +234,78 @@ try_reduce(axe_planner *p, axe_request *r, const axe_dim *d, int lanes,
     return true;
 }
 
+/* ---------------------------------------------------------- dot products */
+
+/* The load that the node widens to type t, or NULL. */
+static const axe_node *
+widened(const axe_node *n, axe_type t)
+{
+    while (n->op == AXE_OP_cast && n->type == t)
+        n = n->arg[0];
+    return n->op == AXE_OP_load && axe_type_is_float(n->type) ? n : NULL;
+}
+
+/* Is what the operand's checks ask the same for the whole statement? */
+static bool
+asks_first(const axe_request *r, const axe_operand *op)
+{
+    for (int i = 0; i < op->n_check; i++)
+        for (int k = 0; k < r->n_nest; k++)
+            for (int d = 0; d < r->nest[k].n_dim; d++)
+                if (op->check[i].index.n > 0 ||
+                    axe_mentions(op->check[i].outer, r->nest[k].dim[d].var))
+                    return false;
+    return true;
+}
+
+/* Are `n` neighbours along v read together, inside of the tensor or beyond an
+ * end? */
+static bool
+neighbours(axe_planner *p, const axe_request *r, const axe_node *load,
+           const axe_var *v, int n)
+{
+    axe_operand *op = &r->operand[axe_find_operand(r, load)];
+    axe_iter     it;
+
+    return asks_first(r, op) && !computes_with(op, v) &&
+           op->tensor != r->operand[0].tensor &&
+           axe_kept_as(p, op->tensor) == load->type &&
+           axe_fast_iter(op, v, 1, n, &it) && it.stride == 1 &&
+           it.unit == AXE_UNIT_ONE;
+}
+
+/* sum(x * y) along v by an atom that adds products of neighbours in each lane:
+ * neither factor is widened, and each vector has more of them. */
+static bool
+try_dot(axe_planner *p, axe_request *r, axe_nest *nest, const axe_dim *d,
+        axe_schedule *out, const axe_atom **list)
+{
+    const axe_node *n = nest->reduce, *x, *y;
+    axe_type        t = n->type;
+    int64_t         e = axe_dim_extent(d);
+    const axe_atom *a;
+
+    if (n->u.reduce.fold != AXE_FOLD_SUM || nest->n_dim != 1 ||
+        n->arg[0]->op != AXE_OP_mul || !(x = widened(n->arg[0]->arg[0], t)) ||
+        !(y = widened(n->arg[0]->arg[1], t)))
+        return false;
+    for (int i = 0; (a = axe_product_row(p->mc, &i)) != NULL;) {
+        int group = axe_atom_group(p->cx, a);
+        int lanes = axe_machine_lanes(p->mc, t) * group;
+        if (a->slow || a->flip || group < 2 || a->type[0] != t ||
+            a->type[1] != x->type || a->type[2] != y->type ||
+            (e != 0 && e < lanes) || !neighbours(p, r, x, d->var, lanes) ||
+            !neighbours(p, r, y, d->var, lanes))
+            continue;
+        nest->dot = a;
+        nest->group = group;
+        nest->lanes = lanes;
+        axe_use_atom(out, a, list);
+        return true;
+    }
+    return false;
+}
+
 /* Is the value the loaded element, converted at most by the store? */
 static bool
 plain_move(const axe_planner *p, const axe_request *r)
@@ -471,6 +543,7 @@ choose(axe_planner *p, axe_request *r, axe_schedule *out, const axe_atom **list,
             for (int n = lanes; n >= MIN_LANES; n /= 2)
                 if (try_reduce(p, r, &r->nest[k].dim[i], n, out, list)) {
                     r->nest[k].lanes = n;
+                    try_dot(p, r, &r->nest[k], &r->nest[k].dim[i], out, list);
                     any = true;
                     axe_dim *dim =
                         axe_new_array(p->cx, axe_dim, r->nest[k].n_dim);

@@ -182,7 +182,7 @@ plan_part(axe_planner *p, axe_request *r, axe_nest *nest, const axe_var *last,
     bool            reads = r->stmt->fold != AXE_FOLD_NONE;
     int             first = nest->reduce ? 1 : 0;
 
-    if (nest->lanes == 1)
+    if (nest->lanes == 1 || nest->dot)
         return;
     for (int i = first; i < r->n_operand; i++)
         if (!parts_of(p, &r->operand[i], i == 0, nest, last, part))

@@ -21,12 +21,20 @@ static const char product[] =
     " b[n, k] = B[j*48 + n, t*16 + k]; c[m, n] += a[m, k] * b[n, k]; }\n"
     " C[i*16 + m, j*48 + n] = c[m, n]; } }\n";
 
+/* The same along rows as they lie: 77 are two vectors of 32 and 13. */
+static const char folded[] =
+    "kernel k<type S = i8, type T = i8, type U = i32>\n"
+    "    (in S A[M, K], in T B[N, K], out U C[M, N]) {\n"
+    " index m, n, k; cta (i : M by 16, j : N by 48)\n"
+    " C[i*16 + m, j*48 + n] =\n"
+    "     sum[k](U(A[i*16 + m, k]) * U(B[j*48 + n, k])); }\n";
+
 static axe_status
-compile(axe_ctx *cx, const char *machine, const char *const type[3],
-        axe_stage last, const axe_program **p)
+compile_text(axe_ctx *cx, const char *text, const char *machine,
+             const char *const type[3], axe_stage last, const axe_program **p)
 {
     const char *name[] = {"S", "T", "U"};
-    int32_t source = axe_source_add(cx, "dots.axe", product, strlen(product));
+    int32_t     source = axe_source_add(cx, "dots.axe", text, strlen(text));
 
     return axe_compile(cx, source,
                        &(axe_compile_spec){.machine = machine,
@@ -34,6 +42,13 @@ compile(axe_ctx *cx, const char *machine, const char *const type[3],
                                            .set_name = name,
                                            .set_value = type},
                        last, p);
+}
+
+static axe_status
+compile(axe_ctx *cx, const char *machine, const char *const type[3],
+        axe_stage last, const axe_program **p)
+{
+    return compile_text(cx, product, machine, type, last, p);
 }
 
 /* --------------------------------------------------------- what is chosen */
@@ -74,6 +89,38 @@ test_choice(void **state)
             s->core->tile.group != row[i].group)
             fail_msg("row %d: %s takes %d, not %s %d", i, s->atom[0]->name,
                      s->core->tile.group, row[i].atom, row[i].group);
+        axe_ctx_free(cx);
+    }
+}
+
+/* Sums along the lanes, too, take pairs of bf16. */
+static void
+test_folded_choice(void **state)
+{
+    static const struct {
+        const char *machine, *type[3], *atom; /* NULL: widened first */
+        int         lanes;
+    } row[] = {
+        {"cpu-avx512-bf16", {"bf16", "bf16", "f32"}, "vdpbf16", 32},
+        {"cpu-avx512-bf16", {"f16", "f16", "f32"}, NULL, 16},
+        {"cpu-avx512-bf16", {"bf16", "f32", "f32"}, NULL, 16},
+        {"cpu-avx512-bf16", {"bf16", "bf16", "f64"}, NULL, 8},
+        {"cpu-avx512", {"bf16", "bf16", "f32"}, NULL, 16},
+        {"cpu-avx2", {"bf16", "bf16", "f32"}, NULL, 8},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_program *p;
+        if (compile_text(cx, folded, row[i].machine, row[i].type,
+                         AXE_STAGE_LOWER, &p) != AXE_OK)
+            fail_msg("row %d: %s", i, axe_last_error(cx));
+        const axe_nest *n = &p->plan->schedule[0]->nest[1];
+        if (!n->dot != !row[i].atom || n->lanes != row[i].lanes ||
+            (n->dot && strcmp(n->dot->name, row[i].atom) != 0))
+            fail_msg("row %d: %d lanes by %s", i, n->lanes,
+                     n->dot ? n->dot->name : "none");
         axe_ctx_free(cx);
     }
 }
@@ -251,7 +298,7 @@ test_integers(void **state)
 /* bf16 with subnormals and large numbers stays within the reference's bound,
  * and an infinity times a normal number is one. */
 static void
-test_bf16(void **state)
+check_bf16(const char *text)
 {
     axe_ctx *cx = axe_ctx_new();
     matrices x = {.type = {AXE_TYPE_bf16, AXE_TYPE_bf16, AXE_TYPE_f32}};
@@ -260,7 +307,6 @@ test_bf16(void **state)
     axe_difference     d;
     unsigned           seed = 11;
 
-    (void)state;
     for (int i = 0; i < (M + N) * K; i++) {
         seed = seed * 1664525u + 1013904223u;
         double v = (double)(seed >> 8) * 0x1p-23 - 1;
@@ -271,8 +317,8 @@ test_bf16(void **state)
     axe_number_put(AXE_TYPE_bf16, x.a + (2 * K + K - 1) * 2, INFINITY);
     for (int n = 0; n < N; n++)
         axe_number_put(AXE_TYPE_bf16, x.b + (n * K + K - 1) * 2, 1.5);
-    if (compile(cx, "cpu", (const char *[]){"bf16", "bf16", "f32"}, AXE_STAGE_C,
-                &p) != AXE_OK ||
+    if (compile_text(cx, text, "cpu", (const char *[]){"bf16", "bf16", "f32"},
+                     AXE_STAGE_C, &p) != AXE_OK ||
         axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));
     launch(cx, dev, p, &x, &d);
@@ -284,13 +330,20 @@ test_bf16(void **state)
     axe_ctx_free(cx);
 }
 
+static void
+test_bf16(void **state)
+{
+    (void)state;
+    check_bf16(product);
+    check_bf16(folded);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_made_up),
-        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_choice),  cmocka_unit_test(test_folded_choice),
+        cmocka_unit_test(test_made_up), cmocka_unit_test(test_integers),
         cmocka_unit_test(test_bf16),
     };
 
