@@ -56,31 +56,18 @@ touch(trn_run *r, const trn_instr *in, int i)
     const trn_place *p = &in->p[i];
     bool             write = in->arg[i].kind == AXE_TRN_OUT;
     int64_t          words = trn_words(p->memory);
+    int64_t          by = trn_by_words(p);
 
     for (int64_t q = p->part / AXE_TRN_QUADRANT;
          q <= (p->part + p->n_part - 1) / AXE_TRN_QUADRANT; q++) {
-        int64_t last = -1;
-        for (int64_t k = 0; k < p->n; k++) {
+        trn_cell *cell = &r->cell[p->memory][q * words];
+        for (int64_t k = 0, last = -1; k < p->n; k += by) {
             int64_t word = (p->first + trn_step(p, k) * p->width) / TRN_WORD;
             if (word != last)
-                touch_cell(r, &r->cell[p->memory][q * words + word],
-                           in->step->engine, write);
+                touch_cell(r, &cell[word], in->step->engine, write);
             last = word;
         }
     }
-}
-
-static bool
-dense(const trn_place *p)
-{
-    int64_t step = 1;
-
-    for (int i = p->n_dim - 1; i >= 0; i--) {
-        if (p->count[i] > 1 && p->stride[i] != step)
-            return false;
-        step *= p->count[i];
-    }
-    return true;
 }
 
 /* The two tiles of tensor_tensor, or of scalar_tensor_tensor. */
@@ -113,7 +100,7 @@ holds(const trn_instr *in, axe_trn_when when)
     case AXE_TRN_FAST_BF16:
         for (int i = 0; i < 3; i++)
             if (p[i].type != AXE_TYPE_bf16 || p[i].memory != AXE_TRN_SBUF ||
-                !dense(&p[i]))
+                !trn_dense(&p[i]))
                 return false;
         return sum;
     case AXE_TRN_FOLD_BF16:

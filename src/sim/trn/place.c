@@ -10,11 +10,32 @@ trn_step(const trn_place *p, int64_t x)
 {
     int64_t at = 0;
 
-    for (int i = p->n_dim - 1; i >= 0; i--) {
+    for (int i = p->n_dim - 1; i > 0; i--) {
         at += x % p->count[i] * p->stride[i];
         x /= p->count[i];
     }
-    return at;
+    return at + x * p->stride[0];
+}
+
+bool
+trn_dense(const trn_place *p)
+{
+    int64_t step = 1;
+
+    for (int i = p->n_dim - 1; i >= 0; i--) {
+        if (p->count[i] > 1 && p->stride[i] != step)
+            return false;
+        step *= p->count[i];
+    }
+    return true;
+}
+
+int64_t
+trn_by_words(const trn_place *p)
+{
+    bool whole = trn_dense(p) && p->first % TRN_WORD == 0;
+
+    return whole && p->width < TRN_WORD ? TRN_WORD / p->width : 1;
 }
 
 const trn_place *

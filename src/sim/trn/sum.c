@@ -17,11 +17,11 @@ static unsigned
 visit(trn_run *r, const trn_place *p, int to)
 {
     unsigned found = 0;
-    int64_t  words = trn_words(AXE_TRN_PSUM);
+    int64_t  words = trn_words(AXE_TRN_PSUM), by = trn_by_words(p);
 
     for (int64_t q = p->part / AXE_TRN_QUADRANT;
          q <= (p->part + p->n_part - 1) / AXE_TRN_QUADRANT; q++)
-        for (int64_t i = 0; i < p->n; i++) {
+        for (int64_t i = 0; i < p->n; i += by) {
             uint8_t *s =
                 &r->sum[q * words +
                         (p->first + trn_step(p, i) * p->width) / TRN_WORD];

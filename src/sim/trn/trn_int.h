@@ -99,6 +99,11 @@ trn_words(axe_trn_memory m)
 /* Byte offset of an element along its partition, or element of device memory
  * behind the partition's: element x of the pattern, last count fastest. */
 int64_t trn_step(const trn_place *p, int64_t x);
+/* Does it go from neighbour to neighbour? */
+bool trn_dense(const trn_place *p);
+/* Elements in a step that reaches each word once: those of a word where it is
+ * dense and begins at one. */
+int64_t trn_by_words(const trn_place *p);
 /* The named argument; NULL: it is not given. */
 const trn_place *trn_arg(const trn_instr *in, const char *name);
 
