@@ -1,10 +1,10 @@
 /* fuzz_trace.c - traces of engines: whatever is read prints, and what is
- * printed reads as the same. */
+ * printed reads as the same, and runs, for the time it takes, or is refused. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
-#include "trace/trace.h"
+#include "sim/trn/trn.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -23,6 +23,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         int32_t          source = axe_source_add(cx, "u", once, strlen(once));
         if (axe_trace_read(cx, source, once, &again) != AXE_OK ||
             strcmp(axe_trace_text(cx, again), once) != 0)
+            abort();
+        axe_trn_options opt = {.time_only = true, .max_steps = 20};
+        axe_trn_report  report;
+        void          **none = axe_new_array(cx, void *, t->n_tensor);
+        if (axe_trn_profile(cx, "doc", &opt.params) != AXE_OK ||
+            (axe_trn_run(cx, t, &opt, none, &report) != AXE_OK &&
+             axe_n_error(cx) == 0))
             abort();
     }
     axe_ctx_free(cx);

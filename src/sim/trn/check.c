@@ -3,7 +3,6 @@
  * Each rule is a function, and an error at the instruction's or the argument's
  * place, with the values that break it. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/trn/trn_int.h"
@@ -59,17 +58,7 @@ check_pattern(trn_run *r, const trn_instr *in, int i)
                         "%" PRId64 " partitions begin at %" PRId64
                         ", and may at multiples of %d",
                         p->n_part, p->part, unit);
-    if (p->n_dim > AXE_TRN_FREE_DIMS)
-        return axe_fail(r->cx, at, AXE_ESHAPE,
-                        "%d counts along a partition; an instruction has %d",
-                        p->n_dim, AXE_TRN_FREE_DIMS);
-    for (int k = 0; k < p->n_dim; k++)
-        if (p->count[k] > AXE_TRN_COUNT || llabs(p->stride[k]) > AXE_TRN_STRIDE)
-            return axe_fail(r->cx, at, AXE_ESHAPE,
-                            "%" PRId64 " by %" PRId64
-                            " does not fit an instruction's 16 bits",
-                            p->count[k], p->stride[k]);
-    return AXE_OK;
+    return trn_fields(r, at, p);
 }
 
 static axe_status

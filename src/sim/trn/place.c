@@ -63,16 +63,15 @@ declare_chip(trn_run *r, const axe_trace_step *s, const axe_trace_tensor *x,
     tile->n_part = tile->shape[0];
     tile->n_byte = free;
     if (tile->part < 0 || tile->n_part > m->partitions - tile->part)
-        return axe_fail(
-            r->cx, s->at, AXE_ESHAPE,
-            "%s has partitions %" PRId64 " to %" PRId64 "; there are %d",
-            x->name, tile->part, tile->part + tile->n_part - 1, m->partitions);
+        return axe_fail(r->cx, s->at, AXE_ESHAPE,
+                        "%s has %" PRId64 " partitions from %" PRId64
+                        "; there are %d",
+                        x->name, tile->n_part, tile->part, m->partitions);
     if (tile->byte < 0 || tile->byte > m->bytes || free > m->bytes - tile->byte)
         return axe_fail(r->cx, s->at, AXE_ESHAPE,
-                        "%s has bytes %" PRId64 " to %" PRId64
+                        "%s has %" PRId64 " bytes from %" PRId64
                         " of each partition; %s has %d",
-                        x->name, tile->byte, tile->byte + free - 1, m->word,
-                        m->bytes);
+                        x->name, free, tile->byte, m->word, m->bytes);
     if (tile->byte % (axe_type_table[x->type].bits / 8) != 0)
         return axe_fail(r->cx, s->at, AXE_ESHAPE,
                         "%s begins at byte %" PRId64
@@ -125,11 +124,11 @@ trn_declare(trn_run *r, const axe_trace_step *s)
         return AXE_OK;
     if (x->access == AXE_TRACE_IN)
         return axe_fail(r->cx, s->at, AXE_EARG, "no data for %s", x->name);
-    if (bytes > TRN_MAX_ELEMENTS)
+    if (bytes > TRN_MAX_BYTES)
         return axe_fail(r->cx, s->at, AXE_ELIMIT,
                         "%s has %" PRId64 " bytes, and may have %d to be "
                         "computed",
-                        x->name, bytes, TRN_MAX_ELEMENTS);
+                        x->name, bytes, TRN_MAX_BYTES);
     tile->data = axe_alloc(r->cx, (size_t)bytes);
     return AXE_OK;
 }
@@ -196,11 +195,10 @@ inside(trn_run *r, axe_span at, int64_t part, int64_t offset, trn_place *p)
 
     if (p->n_part < 1 || (chip && (part < 0 || part > t->n_part ||
                                    p->n_part > t->n_part - part)))
-        return axe_fail(r->cx, at, AXE_ESHAPE,
-                        "partitions %" PRId64 " to %" PRId64
-                        " of %s, which has %" PRId64,
-                        part, part + p->n_part - 1, p->tensor->name,
-                        chip ? t->n_part : p->n_part);
+        return axe_fail(
+            r->cx, at, AXE_ESHAPE,
+            "%" PRId64 " partitions from %" PRId64 " of %s, which has %" PRId64,
+            p->n_part, part, p->tensor->name, chip ? t->n_part : p->n_part);
     if (!reach(p, &low, &high) || !axe_mul(offset, p->width, &from) ||
         !axe_add(low, from, &low) || !axe_add(high, from, &high) || low < 0 ||
         high >= t->n_byte)
@@ -244,6 +242,23 @@ place(trn_run *r, const axe_trace_value *v, trn_place *p)
 }
 
 axe_status
+trn_fields(trn_run *r, axe_span at, const trn_place *p)
+{
+    if (p->n_dim > AXE_TRN_FREE_DIMS)
+        return axe_fail(r->cx, at, AXE_ESHAPE,
+                        "%d counts along a partition; an instruction has %d",
+                        p->n_dim, AXE_TRN_FREE_DIMS);
+    for (int k = 0; k < p->n_dim; k++)
+        if (p->count[k] < 1 || p->count[k] > AXE_TRN_COUNT ||
+            p->stride[k] < -AXE_TRN_STRIDE || p->stride[k] > AXE_TRN_STRIDE)
+            return axe_fail(r->cx, at, AXE_ESHAPE,
+                            "%" PRId64 " by %" PRId64
+                            " does not fit an instruction's 16 bits",
+                            p->count[k], p->stride[k]);
+    return AXE_OK;
+}
+
+axe_status
 trn_places(trn_run *r, trn_instr *in)
 {
     for (int i = 0; i < in->n; i++) {
@@ -267,6 +282,8 @@ trn_places(trn_run *r, trn_instr *in)
             AXE_TRY(axe_trace_value_of(r->cx, d->stride, r->var,
                                        &p->stride[p->n_dim++]));
         }
+        if (v->kind == AXE_TRACE_INDEX)
+            AXE_TRY(trn_fields(r, v->at, p));
     }
     return AXE_OK;
 }

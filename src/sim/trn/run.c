@@ -8,7 +8,8 @@ static axe_status
 too_many(trn_run *r, const axe_trace_step *s)
 {
     return axe_fail(r->cx, s->at, AXE_ELIMIT,
-                    "more than %d instructions and rounds", TRN_MAX_STEPS);
+                    "more than %" PRId64 " instructions and rounds",
+                    r->max_steps);
 }
 
 static axe_status
@@ -16,7 +17,7 @@ run_do(trn_run *r, const axe_trace_step *s)
 {
     trn_instr in = {.step = s};
 
-    if (r->n_step++ >= TRN_MAX_STEPS)
+    if (r->n_step++ >= r->max_steps)
         return axe_fail(r->cx, s->at, AXE_ELIMIT, "more than %d instructions",
                         TRN_MAX_STEPS);
     in.arg = axe_trn_args(s->op, &in.n);
@@ -34,7 +35,7 @@ run_steps(trn_run *r, const axe_trace_step *s)
     for (; s; s = s->next) {
         int64_t n;
         if (s->kind == AXE_TRACE_DECLARE) {
-            if (r->n_step++ >= TRN_MAX_STEPS)
+            if (r->n_step++ >= r->max_steps)
                 return too_many(r, s);
             AXE_TRY(trn_declare(r, s));
         } else if (s->kind == AXE_TRACE_DO)
@@ -46,7 +47,7 @@ run_steps(trn_run *r, const axe_trace_step *s)
                                 "%" PRId64 " rounds are more than %d", n,
                                 TRN_MAX_STEPS);
             for (int64_t i = 0; i < n; i++) {
-                if (r->n_step++ >= TRN_MAX_STEPS)
+                if (r->n_step++ >= r->max_steps)
                     return too_many(r, s);
                 r->var[s->var] = i;
                 AXE_TRY(run_steps(r, s->body));
@@ -79,7 +80,9 @@ axe_trn_run(axe_ctx *cx, const axe_trace *t, const axe_trn_options *opt,
     trn_run *r = axe_new(cx, trn_run);
     int64_t  words = trn_words(AXE_TRN_PSUM);
 
-    *r = (trn_run){.cx = cx, .t = t, .opt = opt};
+    *r = (trn_run){.cx = cx, .t = t, .opt = opt, .max_steps = opt->max_steps};
+    if (r->max_steps <= 0 || r->max_steps > TRN_MAX_STEPS)
+        r->max_steps = TRN_MAX_STEPS;
     r->tile = axe_new_array(cx, trn_tile, t->n_tensor);
     r->kept = axe_new_array(cx, trn_cell, t->n_tensor);
     r->cap_id = 1024;

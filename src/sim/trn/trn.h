@@ -14,6 +14,8 @@ typedef struct axe_trn_options {
     axe_trn_params params;
     bool           time_only; /* compute nothing; reads of what nobody wrote are
                                  not found */
+    int64_t max_steps;        /* instructions, declarations and rounds of loops;
+                                 0: 2^22 */
 } axe_trn_options;
 
 typedef struct axe_trn_report {

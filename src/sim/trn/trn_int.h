@@ -10,7 +10,8 @@ enum {
     TRN_WORD = 4, /* [bytes] in which order and sums are kept */
     TRN_QUADRANTS = TRN_PARTITIONS / AXE_TRN_QUADRANT,
     TRN_MAX_STEPS = 4 << 20,
-    TRN_MAX_ELEMENTS = 1 << 28 /* of an operand, of a tensor */
+    TRN_MAX_ELEMENTS = 1 << 25, /* of an operand */
+    TRN_MAX_BYTES = 1 << 28     /* of a tensor that is computed */
 };
 
 /* A tile as it is declared now, or a tensor of device memory. */
@@ -78,7 +79,7 @@ typedef struct trn_run {
     int                   *owner; /* the tensor of each id */
     uint32_t               cap_id;
     uint32_t               n_id;
-    int64_t                n_step;
+    int64_t                n_step, max_steps;
     trn_chunk            **chunk[AXE_TRN_N_MEMORY];
     trn_cell              *cell[AXE_TRN_N_MEMORY];
     trn_cell              *kept; /* of tensors in device memory */
@@ -110,6 +111,8 @@ const trn_place *trn_arg(const trn_instr *in, const char *name);
 /* place.c: values for variables, and what holds of a place. */
 AXE_CHECK axe_status trn_declare(trn_run *r, const axe_trace_step *s);
 AXE_CHECK axe_status trn_places(trn_run *r, trn_instr *in);
+/* Counts and strides fit an instruction's fields. */
+AXE_CHECK axe_status trn_fields(trn_run *r, axe_span at, const trn_place *p);
 /* check.c: what holds of an instruction; its roles. */
 AXE_CHECK axe_status trn_check(trn_run *r, trn_instr *in);
 /* sum.c: the state of sums in PSUM. */
