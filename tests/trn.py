@@ -66,6 +66,17 @@ for plan, (k, m, n), options, rounds in [
     near(f"{plan} {k} {m} {n}", from_bf16(got), want,
          rounds * np.max(np.abs(want)) * 2.0 ** -8)
 
+# Attention: the probabilities are rounded to bf16, and so is the result.
+for s, kv in [(1024, 512), (1536, 1536)]:
+    q, k, v = (to_bf16(rng.normal(0, 1, (s, 128))) for _ in range(3))
+    got = run(f"{source}/examples/trainium/attention_flash.trace",
+              {"qT": np.ascontiguousarray(q.T), "kT": np.ascontiguousarray(k.T), "v": v}, ["out"],
+              f"--set=S={s}", f"--set=KV={kv}")["out"]
+    scores = from_bf16(q).astype(np.float64) @ from_bf16(k).T / np.sqrt(128)
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    want = weights @ from_bf16(v) / weights.sum(1, keepdims=True)
+    near(f"attention {s} {kv}", from_bf16(got), want, 0.01)
+
 # Instructions.  x [96, 40] and w [96, 40] are f32, c [96, 1] is positive.
 P, F = 96, 40
 x = rng.uniform(-2, 2, (P, F)).astype(np.float32)
@@ -169,5 +180,5 @@ for text, want, bound in cases:
     result = got["ss"] if want.shape == (P, 1) else got["rr"][: want.shape[0], : want.shape[1]]
     near(text, result, want, bound * max(1.0, float(np.max(np.abs(want)))))
 
-print(f"{len(cases)} instructions, 6 products, {failed} failed")
+print(f"{len(cases)} instructions, 6 products, 2 of attention, {failed} failed")
 sys.exit(failed > 0)
