@@ -152,6 +152,16 @@ static const struct {
     {"tensor nc_transpose p[0, 0 : 128, 128 by 1], f[0, 0 : 128, 128 by 1]",
      "tensor nc_transpose p[0, 0 : 128, 128 by 1], a",
      "nc_transpose from bf16 to f32: a transpose keeps the type"},
+    {"vector memset q, value=0\nvector tensor_copy g, q\n"
+     "tensor nc_matmul p, a, b\nvector tensor_copy g, p\n"
+     "tensor nc_matmul p, a, b, accumulate=1",
+     "vector memset p, value=0\nvector tensor_copy g, p\n"
+     "tensor nc_matmul p, a, b, accumulate=1",
+     "it adds to what is not a product's result, which is not defined"},
+    {"for i = 2 {\ntensor nc_matmul p, a, b, accumulate=i\n}",
+     "for i = 2 {\npsum w : f32[128, 512] at 0, 4096\n"
+     "tensor nc_matmul w, a, b, accumulate=i\n}",
+     "it adds to a sum that no product began"},
     {"gpsimd memset g, value=0", "gpsimd memset p, value=0",
      "the engine gpsimd does not write psum"},
     {"gpsimd affine_select g, f, pattern=[512 by 1], on_false_value=0, "
@@ -256,6 +266,11 @@ static const struct {
      512 / 1.12 + (64 + 60) / 1.4},
     {"vector tensor_copy p, f\nscalar activation q, f, op=copy",
      512 / 1.12 + (512 + 60) / 1.4},
+    {"scalar activation g, f, op=exp\nvector memset f, value=1",
+     (512 + 60) / 1.4 + (512 + 60) / 1.12},
+    {"tensor nc_matmul p, a, b\nvector tensor_copy b, f\n"
+     "tensor nc_matmul q, a, b",
+     2 * (512 + 128.0 / 4 + 60) / 2.8 + (512 + 60) / 1.12},
     {"dma dma_copy b, x", 1300 + 8 * (1024 + 64) / 17.0},
     {"dma dma_copy b[0, 0 : 128, 256 by 1], x[0 : 128 by 512, 256 by 1]",
      1300 + 8 * (512 + 64) / 17.0},
@@ -281,6 +296,29 @@ test_times(void **state)
                      times[i].ns);
         axe_ctx_free(cx);
     }
+}
+
+/* From one engine to another it takes a semaphore, within one none. */
+static void
+test_semaphore(void **state)
+{
+    axe_ctx         *cx = axe_ctx_new();
+    const axe_trace *t;
+    axe_trn_options  opt = {.time_only = true};
+    axe_trn_report   none, some;
+    const char      *text = HEAD "scalar activation g, f, op=exp\n"
+                                 "scalar activation g, g, op=exp\n"
+                                 "gpsimd tensor_copy f, g\n";
+    void            *data[16] = {NULL};
+
+    (void)state;
+    assert_int_equal(axe_trn_profile(cx, "doc", &opt.params), AXE_OK);
+    assert_int_equal(axe_trace_read(cx, 0, text, &t), AXE_OK);
+    assert_int_equal(axe_trn_run(cx, t, &opt, data, &none), AXE_OK);
+    opt.params.semaphore = 70;
+    assert_int_equal(axe_trn_run(cx, t, &opt, data, &some), AXE_OK);
+    assert_true(fabs(some.ns - none.ns - 2 * 70) < 1e-6);
+    axe_ctx_free(cx);
 }
 
 /* bf16 [4096, 8192] x [8192, 8192] on one core, SDK 2.26.1 (tut), in ms. */
@@ -408,8 +446,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mutants),   cmocka_unit_test(test_times),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_published),
-        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_semaphore),
+        cmocka_unit_test(test_published), cmocka_unit_test(test_attention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
