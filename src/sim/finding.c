@@ -39,12 +39,18 @@ span_of_site(const sim *s, int site)
                                                : AXE_NOWHERE;
 }
 
+static int
+number_of(const sim *s, const sim_inst *in)
+{
+    return in ? (int)(in - s->code->inst) : -1;
+}
+
 /* The finding with these instructions, or NULL. */
 static axe_sim_finding *
 lookup(sim *s, axe_sim_kind kind, const sim_inst *in, int site)
 {
     for (int i = 0; i < s->report->n_finding; i++)
-        if (s->found[i].kind == kind && s->found[i].in == in &&
+        if (s->found[i].kind == kind && s->found[i].in == number_of(s, in) &&
             s->found[i].site == site && s->found[i].grid == s->g)
             return &s->report->finding[i];
     return NULL;
@@ -75,7 +81,7 @@ axe_sim_find(sim *s, axe_sim_kind kind, const sim_inst *in, int site,
     va_start(ap, fmt);
     const char *text = axe_vtextf(s->cx, fmt, ap);
     va_end(ap);
-    s->found[i] = (sim_found){kind, in, site, s->g};
+    s->found[i] = (sim_found){kind, number_of(s, in), site, s->g};
     s->report->finding[i] = (axe_sim_finding){
         .kind = kind,
         .at = span_of(in),

@@ -143,18 +143,13 @@ watch(sim *s, sim_global *g)
 
     if (!g->writes || !s->checks)
         return;
-    if (!g->writer) {
-        g->writer = axe_new_array(s->own, uint32_t, n);
-        g->reader = axe_new_array(s->own, uint32_t, n);
-        g->w_site = axe_new_array(s->own, uint16_t, n);
-        g->r_site = axe_new_array(s->own, uint16_t, n);
-        g->w_atomic = axe_new_array(s->own, bool, n);
-        axe_sim_shadow_init(s, &g->shadow,
-                            g->span * axe_type_table[g->tensor->type].bits / 8);
-    }
-    axe_sim_shadow_reset(s, &g->shadow);
-    memset(g->writer, 0, n * sizeof g->writer[0]);
-    memset(g->reader, 0, n * sizeof g->reader[0]);
+    g->writer = axe_new_array(s->own, uint32_t, n);
+    g->reader = axe_new_array(s->own, uint32_t, n);
+    g->w_site = axe_new_array(s->own, uint16_t, n);
+    g->r_site = axe_new_array(s->own, uint16_t, n);
+    g->w_atomic = axe_new_array(s->own, bool, n);
+    axe_sim_shadow_init(s, &g->shadow,
+                        g->span * axe_type_table[g->tensor->type].bits / 8);
 }
 
 /* --------------------------------------------------------------------- grids
@@ -427,9 +422,23 @@ make_room(sim *s)
     return AXE_OK;
 }
 
+/* What the launch has allocated is given back, and nothing means it. */
+static void
+end_grid(sim *s, axe_mark before)
+{
+    for (int i = 0; i < s->n_global; i++) {
+        s->global[i].counter = NULL;
+        s->global[i].shadow = (sim_shadow){0};
+    }
+    s->spare_page = NULL;
+    axe_ctx_release(s->own, before);
+}
+
 static axe_status
 run_grid(sim *s)
 {
+    axe_mark before = axe_ctx_mark(s->own);
+
     AXE_TRY(check_grid(s));
     AXE_TRY(check_needs(s));
     AXE_TRY(count_blocks(s));
@@ -448,6 +457,7 @@ run_grid(sim *s)
     s->n_step = 0;
     s->n_await = 0;
     axe_sim_clusters(s);
+    end_grid(s, before);
     return AXE_OK;
 }
 

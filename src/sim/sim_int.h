@@ -24,7 +24,8 @@
  *     finding.c   findings and their texts
  *     sim.c       grids, arrays, the report
  *
- * Everything of a run is in a context of its own, which ends with it. */
+ * Everything of a run is in a context of its own, which ends with it; what a
+ * launch needs beyond that is given back when it has ended. */
 #ifndef AXE_SIM_INT_H
 #define AXE_SIM_INT_H
 
@@ -323,8 +324,7 @@ struct sim_cta {
 /* What a finding of the report was found by. */
 typedef struct sim_found {
     axe_sim_kind    kind;
-    const sim_inst *in;
-    int             site;
+    int             in, site; /* instructions, or -1 */
     const axe_grid *grid;
 } sim_found;
 
