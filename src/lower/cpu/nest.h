@@ -73,6 +73,10 @@ const axe_folded *axe_fold_known(const axe_lowering *lw, const axe_node *n);
 /* operation.c: the operand's element at the open loops; an operation on
  * registers.
  * Errors  EUNSUPPORTED: the machine has no such operation */
+/* The bits of an operand as elements of another type, where a whole vector of
+ * them is loaded that registers hold widened; false, and nothing, elsewhere. */
+bool    axe_emit_bits(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
+                      axe_type as, int lanes, axe_reg *out);
 axe_reg axe_emit_operand(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
                          int lanes);
 AXE_CHECK axe_status axe_emit_plain(axe_lowering *lw, axe_lblock *b,

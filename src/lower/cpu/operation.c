@@ -58,9 +58,9 @@ in_lanes(axe_lowering *lw, const axe_operand *op)
 
 /* A zero that becomes the operand's element where it is inside. */
 static axe_reg
-asked(axe_lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
+asked(axe_lowering *lw, axe_lblock *b, const axe_operand *op, axe_mem mem,
+      axe_reg zero)
 {
-    axe_mem  mem = axe_mem_of(lw, op, axe_address(lw, op));
     axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
     axe_reg  r = zero;
 
@@ -75,21 +75,20 @@ asked(axe_lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
     return zero;
 }
 
-axe_reg
-axe_emit_operand(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
-                 int lanes)
+/* The element, which lies at mem. */
+static axe_reg
+emit_at(axe_lowering *lw, axe_lblock *b, const axe_operand *op, axe_mem mem,
+        int lanes)
 {
-    axe_mem  mem = axe_mem_of(lw, op, axe_address(lw, op));
     axe_type t = axe_held_as(lw, mem.type);
-
-    bool none = axe_reads_zero(lw, op);
+    bool     none = axe_reads_zero(lw, op);
 
     if (none || axe_inside(lw, op)) {
         const axe_node *zero = axe_type_table[t].cls == AXE_CLASS_FLOAT
                                    ? axe_fconst(lw->cx, AXE_NOWHERE, t, 0.0)
                                    : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);
         axe_reg         r = axe_constant(lw, b, zero, lanes);
-        return none ? r : asked(lw, b, op, r);
+        return none ? r : asked(lw, b, op, mem, r);
     }
     bool    moves = in_lanes(lw, op);
     axe_reg r = axe_emit_load(lw, b, op, mem, t, moves ? lanes : 1);
@@ -99,6 +98,28 @@ axe_emit_operand(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
     if (r.lanes != lanes)
         r = axe_emit_op(lw, b, AXE_LOP_splat, t, lanes, 1, &r);
     return r;
+}
+
+axe_reg
+axe_emit_operand(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
+                 int lanes)
+{
+    return emit_at(lw, b, op, axe_mem_of(lw, op, axe_address(lw, op)), lanes);
+}
+
+bool
+axe_emit_bits(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
+              axe_type as, int lanes, axe_reg *out)
+{
+    axe_mem mem = axe_mem_of(lw, op, axe_address(lw, op));
+
+    if (lanes == 1 || lw->part || !in_lanes(lw, op) ||
+        axe_type_table[mem.type].bits != axe_type_table[as].bits ||
+        axe_held_as(lw, mem.type) == mem.type)
+        return false;
+    mem.type = as;
+    *out = emit_at(lw, b, op, mem, lanes);
+    return true;
 }
 
 static const struct {

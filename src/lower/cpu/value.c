@@ -69,6 +69,27 @@ load(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
     return AXE_OK;
 }
 
+/* Bits of what lies in memory as it is widened nowhere. */
+static axe_status
+bitcast(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
+        axe_reg *out)
+{
+    const axe_node *of = n->arg[0];
+    axe_reg         r;
+
+    for (int i = 0; i < lw->s->n_operand && of->op == AXE_OP_load; i++) {
+        const axe_operand *op = &lw->s->operand[i];
+        if (op->load != of)
+            continue;
+        AXE_TRY(axe_take_reads(lw, op));
+        if (axe_emit_bits(lw, b, op, n->type, lanes, out))
+            return AXE_OK;
+    }
+    AXE_TRY(axe_value_in(lw, of, lanes, &r));
+    *out = axe_lower_bitcast(lw, b, n, r);
+    return AXE_OK;
+}
+
 static axe_status
 plain_op(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
          axe_reg *out)
@@ -243,8 +264,7 @@ axe_lower_value(axe_lowering *lw, const axe_node *want, axe_reg *out)
         AXE_TRY(cast(lw, b, n, lanes, &r));
         break;
     case AXE_OP_bitcast:
-        AXE_TRY(axe_value_in(lw, n->arg[0], lanes, &r));
-        r = axe_lower_bitcast(lw, b, n, r);
+        AXE_TRY(bitcast(lw, b, n, lanes, &r));
         break;
     case AXE_OP_reduce:
         AXE_TRY(lower_fold(lw, l, n, lanes, &r));
