@@ -10,6 +10,7 @@ fail() { echo "overlap: $*" >&2; exit 1; }
 "${PYTHON:-python3}" "$SRC/tests/random_overlap.py" "$AXE" $((24 / ${AXE_SHARE:-1}))
 
 "${PYTHON:-python3}" "$SRC/tests/moe.py" "$AXE"
+"${PYTHON:-python3}" "$SRC/tests/moe_f8.py" "$AXE"
 
 cat >"$tmp/k.axe" <<'K'
 kernel k<BM = 16>(in f32 X[M, N], in i32 row[P], out f32 Y[P, N])
