@@ -57,8 +57,11 @@ def limits(folder, clock, n_thread):
     lib.multiply.argtypes = [ctypes.c_long]
 
     def together(work):
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(n_thread)]
         start = clock()
+        if n_thread == 1:
+            work(0)
+            return clock() - start
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(n_thread)]
         for t in threads:
             t.start()
         for t in threads:
@@ -196,7 +199,7 @@ def main():
         "floor", "best/axe", "axe/floor"))
     with tempfile.TemporaryDirectory() as folder:
         read, multiply = limits(folder, clock, n_thread)
-        n_read, n_multiply = min(layer.v.nbytes, 1 << 29), 1 << 20
+        n_read, n_multiply = min(layer.v.nbytes, 1 << 29), 1 << 23
         for m in map(int, options.tokens.split(",")):
             jobs, hit = contenders(layer, m)
             want = jobs["loop"]().float()
