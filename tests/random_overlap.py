@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""random_overlap.py - random groups of scopes that overlap, on the CPU.
+"""random_overlap.py - random groups of scopes that overlap.
 
     random_overlap.py AXE [COUNT [SEED [SECONDS]]]
 
 A kernel is a group of two to four scopes, perhaps in a loop, each of which
 writes a tensor from what scopes in front of it made: the same tile, one beside
 it, mirrored, whole rows or columns, rows that an index tensor names; and
-perhaps overwrites what one of them read.  Three judges:
+perhaps overwrites what one of them read.  Four judges:
 
   * `axe run --check`, on 1, 2 and 5 workers;
   * the same text ahead of time under ThreadSanitizer, on 2 to 5 threads which
     rest at random when they have taken an entity, against one thread, bit by bit;
+  * `axe sim --check` of one in three, as one launch of CTAs that wait for one
+    another, on 1, 2 and 16 SMs;
   * with bugs put into that text, which must be noticed: waits left out, too
     short, for the wrong counter or without order, counters that do not begin
     at zero.
@@ -176,15 +178,30 @@ class Judge:
         with open(os.path.join(self.where, name), "w") as f:
             f.write(text)
 
+    def random(self, g):
+        """Random arrays, and index tensors with rows that are not there."""
+        return ["--random", *("%s=%d" % s for s in g.size.items()),
+                "row=0..%d" % max(g.size["M"], 1),
+                "pick=0..%d" % (g.size["M"] + 2), "--check"]
+
+    def simulate(self, g, seed):
+        """`axe sim --check`, on a machine by turns; what is wrong, or None."""
+        self.write("k.axe", g.text)
+        machine = ("sm_80", "sm_90a", "sm_100a")[seed % 3]
+        for sms in ("1", "2", "16"):
+            code, said = self.call(
+                self.axe, "sim", "k.axe", "-t", machine, *self.random(g),
+                "--sms", sms, "--policy", "1", limit=200)
+            if code != 0:
+                return "%s, %s SMs: %s" % (machine, sms, said)
+        return None
+
     def check(self, g):
         """`axe run --check`; what is wrong, or None."""
         self.write("k.axe", g.text)
-        sizes = ["%s=%d" % s for s in g.size.items()]
         for workers in ("1", "2", "5"):
-            code, said = self.call(
-                self.axe, "run", "k.axe", "--random", *sizes, "row=0..%d" %
-                max(g.size["M"], 1), "pick=0..%d" % (g.size["M"] + 2),
-                "--check", "--threads", workers)
+            code, said = self.call(self.axe, "run", "k.axe", *self.random(g),
+                                   "--threads", workers)
             if code != 0:
                 return "%s workers: %s" % (workers, said)
         return None
@@ -267,7 +284,7 @@ def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     limit = float(sys.argv[4]) if len(sys.argv) > 4 else 1e9
     begin = time.time()
-    raced = done = 0
+    raced = simulated = done = 0
     missed = []
     with tempfile.TemporaryDirectory() as where:
         judge = Judge(axe, where)
@@ -282,14 +299,17 @@ def main():
             if not wrong and i % 4 == 0:
                 wrong = judge.race(judge.aot(g, 12), sanitizer)
                 raced += 1
+            if not wrong and i % 3 == 0:
+                wrong = judge.simulate(g, seed + i)
+                simulated += 1
             if wrong:
                 print("seed %d, sizes %s\n%s%s" % (seed + i, g.size, g.text,
                                                    wrong))
                 return 1
             done += 1
-    print("%d groups, %d of them raced%s; of %d bugs missed: %s" % (
+    print("%d groups, %d of them raced%s, %d simulated; of %d bugs missed: %s" % (
         done, raced, "" if sanitizer else " (no ThreadSanitizer)",
-        len(BUGS) if sanitizer else 0, ", ".join(missed) or "none"))
+        simulated, len(BUGS) if sanitizer else 0, ", ".join(missed) or "none"))
     return 1 if missed else 0
 
 

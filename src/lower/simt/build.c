@@ -230,7 +230,7 @@ axe_simt_scratch(axe_simt_lowering *sl, const axe_thread_group *c, axe_type t)
 {
     axe_grid *g = sl->grid;
 
-    for (int i = 0; i < g->n_buffer; i++)
+    for (int i = sl->first_buffer; i < g->n_buffer; i++)
         if (g->buffer[i].offset == c->scratch && g->buffer[i].tensor->type == t)
             return g->buffer[i].tensor;
     return axe_simt_buffer(sl, "scratch", t,

@@ -88,6 +88,7 @@ lower_scope(axe_simt_lowering *sl, const axe_simt_launch *l)
 
     sl->launch = l;
     sl->opening = NULL;
+    sl->first_buffer = g->n_buffer;
     if (l->shared_bytes > g->shared_bytes)
         g->shared_bytes = l->shared_bytes;
     if (!g->blocks)

@@ -17,6 +17,7 @@ typedef struct axe_simt_lowering {
     const axe_tensor      **tile;    /* by tensor id: its array or buffer in the
                                         grid; NULL: none yet */
     int                cap_array, cap_buffer, cap_map, cap_tmem, n_name;
+    int                first_buffer;  /* of the grid's, the scope's at hand */
     axe_used_names     names;         /* of the grid */
     const axe_tensor **full, **empty; /* by ring: their mbarriers, or NULL */
     const axe_tensor **done;          /* of sync points: where engines arrive */
