@@ -222,7 +222,7 @@ resolve_parts(axe_resolver *r, const axe_syntax *s)
     else
         axe_resolve_value(r, s->value, AXE_NO_TYPE);
     if (x)
-        x->written = x->touched = true;
+        x->written = x->touched = x->reached = true;
     return out->dst && out->value ? out : NULL;
 }
 

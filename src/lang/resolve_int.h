@@ -57,6 +57,7 @@ struct axe_entry {
     bool                used;     /* INDEX, TENSOR: read */
     bool                written;  /* TENSOR: for certain, so far */
     bool                touched;  /* TENSOR: written anywhere */
+    bool                reached;  /* TENSOR: written in this top scope */
     bool                stale;    /* TENSOR of a pipeline: see resolve_stage */
     bool                reducing; /* INDEX: bound by a reduction around us */
     axe_stmt_kind       stage;    /* PIPELINE: PRODUCE or CONSUME if inside

@@ -206,6 +206,24 @@ put_first(axe_resolver *r, const axe_syntax *x, const axe_var **var,
     first[0] = f;
 }
 
+/* What a scope at the top wrote of the kernel's own tensors counts as written
+ * behind it, in whichever branch: which elements its entities write is not
+ * looked at anyway. */
+static void
+written_by_some(const axe_resolver *r, bool begin)
+{
+    for (int i = r->n_file; i < r->names.n; i++) {
+        axe_entry *e = (axe_entry *)r->names.item[i];
+
+        if (e->kind != AXE_ENTRY_TENSOR ||
+            e->tensor->space != AXE_SPACE_GLOBAL ||
+            e->tensor->dir != AXE_DIR_LOCAL)
+            continue;
+        e->written = e->written || (!begin && e->reached);
+        e->reached = false;
+    }
+}
+
 void
 axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
@@ -238,7 +256,11 @@ axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
     join_group(r, s, group);
     r->crowd += around != NULL && is_crowd(s);
     r->inside = s;
+    if (around == NULL)
+        written_by_some(r, true);
     axe_resolve_inner(r, x->n_body, x->body, &body);
+    if (around == NULL)
+        written_by_some(r, false);
     r->inside = around;
     r->crowd = crowd;
     axe_names_leave(r, mark);
