@@ -180,6 +180,18 @@ reads_by(const axe_schedule *s)
                : NULL;
 }
 
+/* The engine that reads at least one factor where it lies, or "". */
+static const char *
+reads_through(const axe_schedule *s)
+{
+    const axe_simt_contract *c = s->simt->contract;
+    const axe_atom          *a = reads_by(s);
+
+    return a                                   ? a->group
+           : c && (c->a.direct || c->b.direct) ? c->atom->group
+                                               : "";
+}
+
 /* Do threads load what the statement reads, by themselves? */
 static bool
 loads(const axe_simt_ring *r, const axe_schedule *s)
@@ -209,7 +221,7 @@ static void
 add_reader(axe_planner *p, axe_simt_ring *r, const axe_schedule *s)
 {
     const axe_atom  *a = reads_by(s);
-    const char      *group = a ? a->group : "";
+    const char      *through = reads_through(s);
     bool             wide = a && a->by == AXE_SCOPE_WARPGROUP;
     axe_ring_reader *to = axe_ring_reader_of(r, s->simt->threads);
 
@@ -217,7 +229,7 @@ add_reader(axe_planner *p, axe_simt_ring *r, const axe_schedule *s)
         return;
     to->loads = to->loads || loads(r, s);
     if (a && axe_atom_commits(p->mc, a)) {
-        to->engine = group;
+        to->engine = a->group;
         if (s->simt->contract)
             r->pair = (int)s->simt->contract->pair;
     } else {
@@ -226,9 +238,9 @@ add_reader(axe_planner *p, axe_simt_ring *r, const axe_schedule *s)
             to->by = has_whole_warps(p, to->threads) ? AXE_SCOPE_WARP
                                                      : AXE_SCOPE_THREAD;
     }
-    if (*group && axe_ring_has_tile_in(r->ring, AXE_SPACE_SHARED) &&
-        axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group, AXE_ARG_SHARED))
-        r->fence = group;
+    if (*through && axe_ring_has_tile_in(r->ring, AXE_SPACE_SHARED) &&
+        axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, through, AXE_ARG_SHARED))
+        r->fence = through;
 }
 
 static axe_status
