@@ -366,7 +366,7 @@ may_share(attempt *a, const axe_tensor *t)
 
 /* How index v walks the tile. */
 static bool
-walk_of(const axe_operand *tile, const axe_var *v, axe_box_walk *w)
+walk_one(const axe_operand *tile, const axe_var *v, axe_box_walk *w)
 {
     int found = 0;
 
@@ -379,6 +379,29 @@ walk_of(const axe_operand *tile, const axe_var *v, axe_box_walk *w)
     for (int k = 0; k < w->n_iter && found == 1; k++)
         found += w->iter[k].extent == 0;
     return found == 1;
+}
+
+/* How indices that are digits of one number walk it. */
+static bool
+walk_of(axe_ctx *cx, const axe_operand *tile, int n, const axe_var *const *v,
+        axe_box_walk *w)
+{
+    axe_box_walk part = {0};
+    axe_iter    *it;
+
+    if (n == 1)
+        return walk_one(tile, v[0], w);
+    for (int i = 0; i < n; i++) {
+        part.n_iter = 0;
+        if (!walk_one(tile, v[i], &part))
+            return false;
+        it = axe_new_array(cx, axe_iter, w->n_iter + part.n_iter);
+        memcpy(it, w->iter, (size_t)w->n_iter * sizeof *it);
+        memcpy(it + w->n_iter, part.iter, (size_t)part.n_iter * sizeof *it);
+        w->iter = it;
+        w->n_iter += part.n_iter;
+    }
+    return true;
 }
 
 /* Where the CTA is in front of the index, what is behind it is this CTA's. */
@@ -403,24 +426,27 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
 {
     axe_ctx      *cx = a->p->cx;
     axe_box_walk *w = axe_new_array(cx, axe_box_walk, global->load->n_arg + 1);
+    int           n_index = 0;
 
     a->out.origin =
         axe_new_array(cx, const axe_node *, global->load->n_arg + 1);
     *c = (axe_box_copy){.tensor = global->tensor, .walk = w};
     for (int d = 0; d < global->load->n_arg; d++) {
         const axe_node *at = global->load->arg[d];
-        const axe_var  *v = axe_alone_in(a->p, at);
-        if (!axe_simt_may_begin(cx, at, v))
+        const axe_var  *v[AXE_BOX_RANK] = {axe_alone_in(a->p, at)};
+        int n = v[0] ? 1 : axe_simt_walkers(a->p, a->r, at, AXE_LEN(v), v);
+        if (n < 0 || !axe_simt_may_begin(cx, at, n, v))
             return false;
         a->out.origin[d] = axe_simt_origin(cx, at);
-        if (!v)
+        n_index += n;
+        if (n == 0)
             continue;
         w[c->n_walk].dim = d;
-        if (!walk_of(tile, v, &w[c->n_walk]))
+        if (!walk_of(cx, tile, n, v, &w[c->n_walk]))
             return false;
         take_own(a, &w[c->n_walk++], axe_tile_parts(a->p, tile->tensor));
     }
-    if (c->n_walk != a->r->nest[0].n_dim)
+    if (n_index != a->r->nest[0].n_dim)
         return false;
     axe_box_join(cx, c);
     c->swizzle = axe_simt_swizzle(&a->p->place[tile->tensor->id]);

@@ -7,9 +7,16 @@
 
 /* ------------------------------------------------------------- box_origin.c */
 
-/* May a box begin at the subscript less the index v, or NULL?  At a coordinate
- * of 32 bits that is one for the statement, scalars among it. */
-bool axe_simt_may_begin(axe_ctx *cx, const axe_node *at, const axe_var *v);
+/* The indices that walk a subscript as digits of one number, slow to fast, at
+ * most `most`: each steps over what those behind it run through.  -1: others.
+ */
+int axe_simt_walkers(axe_planner *p, const axe_request *r, const axe_node *at,
+                     int most, const axe_var **out);
+
+/* May a box begin at the subscript less these indices?  At a coordinate of 32
+ * bits that is one for the statement, scalars among it. */
+bool axe_simt_may_begin(axe_ctx *cx, const axe_node *at, int n,
+                        const axe_var *const *walker);
 
 /* A subscript where all indices are 0. */
 const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);

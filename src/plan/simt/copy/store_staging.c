@@ -312,10 +312,11 @@ writes_rectangle(const attempt *a)
 {
     const axe_stmt *s = a->r->stmt;
 
-    for (int d = 0; d < s->dst->n_arg; d++)
-        if (!axe_simt_may_begin(a->p->cx, s->dst->arg[d],
-                                axe_alone_in(a->p, s->dst->arg[d])))
+    for (int d = 0; d < s->dst->n_arg; d++) {
+        const axe_var *v = axe_alone_in(a->p, s->dst->arg[d]);
+        if (!axe_simt_may_begin(a->p->cx, s->dst->arg[d], v != NULL, &v))
             return false;
+    }
     return may_fold(a) && !a->p->simt->threads_only[s->dst->u.tensor->id] &&
            s->n_dim == s->n_free && s->n_free > 0 &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
