@@ -8,6 +8,7 @@
 #include "lower/code/build.h"
 #include "lower/code/order.h"
 #include "lower/simt/ring.h"
+#include "plan/access/relation.h"
 #include "plan/simt/team/team.h"
 
 /* ------------------------------------------------------------------- tiles */
@@ -71,6 +72,26 @@ stride(axe_simt_lowering *sl, axe_lblock *b, const axe_var *tile)
     return AXE_OK;
 }
 
+/* The cluster's first tile of the scope.  Scopes of one launch are one list, of
+ * which each cluster has every n-th tile: where a scope begins in it, the turn
+ * is that of whoever is next. */
+static const axe_node *
+first_tile(axe_simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_simt_overlap *o = sl->launch->overlap;
+    const axe_node         *own = axe_simt_cluster_of(sl, AXE_ID_BLOCK);
+    const axe_node *all = axe_simt_cluster_of(sl, AXE_ID_N_BLOCK), *n = NULL;
+
+    for (int i = 0; o && o->group->scope[i] != s; i++) {
+        const axe_node *k = axe_order_count(sl->lw.cx, o->group->scope[i]);
+        n = n ? axe_sum(&sl->lw, n, k) : k;
+    }
+    if (!n)
+        return own;
+    n = op2(sl, AXE_OP_sub, all, op2(sl, AXE_OP_mod, n, all));
+    return op2(sl, AXE_OP_mod, axe_sum(&sl->lw, own, n), all);
+}
+
 /* Leaves the loop behind the last tile, where clusters take turns. */
 static void
 leave_behind(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
@@ -97,7 +118,7 @@ axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
     l = axe_emit(&sl->lw, b, AXE_LIR_SET);
     l->var = v;
-    l->value = axe_simt_cluster_of(sl, AXE_ID_BLOCK);
+    l->value = first_tile(sl, s);
     if (queue)
         axe_simt_begin_queue(sl, b);
     l = axe_emit(&sl->lw, b, AXE_LIR_FOREVER);

@@ -301,7 +301,7 @@ axe_simt_lower_persistent(axe_simt_lowering *sl, axe_lblock *b,
 
     n = op2(sl, AXE_OP_mul, n, axe_int(&sl->lw, sl->grid->cluster));
     sl->grid->blocks = axe_simt_goes_on(sl->sp, sl->launch)
-                           ? op2(sl, AXE_OP_max, sl->grid->blocks, n)
+                           ? axe_sum(&sl->lw, sl->grid->blocks, n)
                            : n;
     if (s->keys.persistent && axe_scope_is_of_roles(s))
         return axe_simt_lower_body(sl, b, s->n_body, s->body);
