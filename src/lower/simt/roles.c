@@ -7,6 +7,7 @@
 
 #include "lower/code/build.h"
 #include "lower/code/order.h"
+#include "lower/simt/node.h"
 #include "lower/simt/ring.h"
 #include "plan/access/relation.h"
 #include "plan/simt/team/team.h"
@@ -89,6 +90,7 @@ first_tile(axe_simt_lowering *sl, const axe_stmt *s)
     if (!n)
         return own;
     n = op2(sl, AXE_OP_sub, all, op2(sl, AXE_OP_mod, n, all));
+    n = op2(sl, AXE_OP_max, n, number(sl, 0)); /* as anybody can see */
     return op2(sl, AXE_OP_mod, axe_sum(&sl->lw, own, n), all);
 }
 
