@@ -396,8 +396,10 @@ walk_of(axe_ctx *cx, const axe_operand *tile, int n, const axe_var *const *v,
         if (!walk_one(tile, v[i], &part))
             return false;
         it = axe_new_array(cx, axe_iter, w->n_iter + part.n_iter);
-        memcpy(it, w->iter, (size_t)w->n_iter * sizeof *it);
-        memcpy(it + w->n_iter, part.iter, (size_t)part.n_iter * sizeof *it);
+        for (int k = 0; k < w->n_iter; k++)
+            it[k] = w->iter[k];
+        for (int k = 0; k < part.n_iter; k++)
+            it[w->n_iter + k] = part.iter[k];
         w->iter = it;
         w->n_iter += part.n_iter;
     }
