@@ -21,6 +21,7 @@ typedef struct making {
     const axe_counters_for *use;
     axe_list first, declared; /* const axe_stmt *: scopes; their counters */
     axe_list member;          /* const axe_stmt *: scopes of all these groups */
+    axe_list of;              /* const axe_overlap_group *: each one's */
 } making;
 
 static axe_stmt *
@@ -58,14 +59,17 @@ find_groups(making *m, int n, axe_stmt *const *body)
         }
         if (len < 2)
             continue;
-        axe_overlap_group g = axe_overlap_find(m->cx, len, body + i);
-        if (!axe_is_known_at_launch(g.n_counter) ||
-            (m->use->fits && !m->use->fits(m->use->user, &g)))
+        axe_overlap_group *g = axe_new(m->cx, axe_overlap_group);
+        *g = axe_overlap_find(m->cx, len, body + i);
+        if (!axe_is_known_at_launch(g->n_counter) ||
+            (m->use->fits && !m->use->fits(m->use->user, g)))
             continue;
-        axe_list_push(&m->declared, declare(m, body[i], g.n_counter));
+        axe_list_push(&m->declared, declare(m, body[i], g->n_counter));
         axe_list_push(&m->first, body[i]);
-        for (int k = 0; k < len; k++)
+        for (int k = 0; k < len; k++) {
             axe_list_push(&m->member, body[i + k]);
+            axe_list_push(&m->of, g);
+        }
     }
 }
 
@@ -78,13 +82,14 @@ counters_of(const making *m, const axe_stmt *s)
     return NULL;
 }
 
-static bool
-is_member(const making *m, const axe_stmt *s)
+/* Of which the scope is a member; or NULL. */
+static const axe_overlap_group *
+group_of(const making *m, const axe_stmt *s)
 {
     for (int i = 0; i < m->member.n; i++)
         if (m->member.item[i] == s)
-            return true;
-    return false;
+            return m->of.item[i];
+    return NULL;
 }
 
 /* t[q*256 + m] = 0 for each q. */
@@ -123,12 +128,13 @@ make_zeros(making *m, const axe_tensor *t, axe_span at)
 static axe_stmt *
 as_member(const making *m, const axe_stmt *s)
 {
-    axe_stmt *out = axe_new(m->cx, axe_stmt);
+    axe_stmt                *out = axe_new(m->cx, axe_stmt);
+    const axe_overlap_group *g = group_of(m, s);
 
     *out = *s;
     out->tensor = counters_of(m, s);
-    if (is_member(m, s) && m->use->adapt)
-        m->use->adapt(m->use->user, s, out);
+    if (g && m->use->adapt)
+        m->use->adapt(m->use->user, g, out);
     return out;
 }
 
@@ -141,7 +147,7 @@ change(void *user, axe_stmt *s, axe_list *out)
     if (s->kind != AXE_STMT_SCOPE)
         return false;
     t = counters_of(m, s);
-    if (!is_member(m, s) && s->tensor == t)
+    if (!group_of(m, s) && s->tensor == t)
         return false;
     if (t && m->use->zeros)
         axe_list_push(out, make_zeros(m, t, s->at));
@@ -154,10 +160,11 @@ axe_declare_counters(axe_ctx *cx, const axe_kernel *k,
                      const axe_counters_for *use)
 {
     axe_kernel     *out = axe_new(cx, axe_kernel);
-    making          m = {cx, out, use, {.cx = cx}, {.cx = cx}, {.cx = cx}};
+    making          m = {.cx = cx, .k = out, .use = use};
     axe_body_change c = {.cx = cx, .before = change, .user = &m};
     axe_list        body = {.cx = cx};
 
+    m.first = m.declared = m.member = m.of = (axe_list){.cx = cx};
     *out = *k;
     find_groups(&m, k->n_body, k->body);
     axe_body_map(&c, &out->n_body, &out->body);

@@ -76,41 +76,32 @@ why_apart(const axe_machine *mc, const axe_overlap_group *g)
     return NULL;
 }
 
-typedef struct fitting {
-    const axe_machine *mc;
-    int64_t            threads; /* of the CTAs of the group at hand */
-} fitting;
-
 static bool
-fits(void *user, const axe_overlap_group *g)
+fits(const void *user, const axe_overlap_group *g)
 {
-    fitting *f = user;
+    const axe_machine *mc = user;
 
-    f->threads = threads_of_group(f->mc->simt, g);
-    return !why_apart(f->mc, g);
+    return !why_apart(mc, g);
 }
 
 /* CTAs of the group stay, have as many threads, and take tiles in order. */
 static void
-adapt(void *user, const axe_stmt *s, axe_stmt *out)
+adapt(const void *user, const axe_overlap_group *g, axe_stmt *out)
 {
-    const fitting *f = user;
+    const axe_machine *mc = user;
 
-    (void)s;
     out->keys.persistent = 1;
     out->keys.dynamic = 0;
-    out->keys.threads = (int)f->threads;
+    out->keys.threads = (int)threads_of_group(mc->simt, g);
 }
 
 const axe_kernel *
 axe_simt_one_launch(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
 {
-    fitting f = {.mc = mc};
-
     return axe_declare_counters(
         cx, k,
         &(axe_counters_for){
-            .fits = fits, .adapt = adapt, .user = &f, .zeros = true});
+            .fits = fits, .adapt = adapt, .user = mc, .zeros = true});
 }
 
 /* ------------------------------------------------------------------ the plan
