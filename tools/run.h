@@ -15,11 +15,12 @@ typedef struct axe_run_args {
     const char     *cache, *save_random, *records;
     int64_t         n_thread, seed, n_time; /* n_time 0: as many as fit */
     axe_stage       stage;
-    double          budget;  /* of `axe tune` [s] */
-    int64_t         n_best;  /* of its ranking; 0: as many as is usual */
-    bool            prepare; /* compile them, measure nothing */
-    axe_sim_options sim;     /* of `axe sim`: the first order of events */
-    int64_t         n_order; /* random ones, behind others; -1: that alone */
+    double          budget;   /* of `axe tune` [s] */
+    int64_t         n_best;   /* of its ranking; 0: as many as is usual */
+    bool            prepare;  /* compile them, measure nothing */
+    axe_sim_options sim;      /* of `axe sim`: the first order of events */
+    const char     *timeline; /* `axe sim`: the file for its picture, or NULL */
+    int64_t         n_order;  /* random ones, behind others; -1: that alone */
     bool            random, check, time, json, emit, help, no_tuned, wide;
 } axe_run_args;
 

@@ -42,12 +42,15 @@ static const char help[] =
     "      --sms N             blocks at a time of kernels that persist, or "
     "whose\n"
     "                          blocks wait for one another\n"
+    "      --timeline FILE     when things happen, by a model of time: a "
+    "picture\n"
+    "                          (.svg), or trace events for Perfetto (.json)\n"
     "      --emit STAGE        print ir, plan, lower or c of what is run\n"
     "      --json              report as one line of JSON\n"
     "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
-enum { OPT_POLICY = AXE_RUN_FREE, OPT_SMS };
+enum { OPT_POLICY = AXE_RUN_FREE, OPT_SMS, OPT_TIMELINE };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
@@ -56,6 +59,7 @@ static const struct option known[] = {
     {"check", no_argument, NULL, AXE_RUN_CHECK},
     {"policy", required_argument, NULL, OPT_POLICY},
     {"sms", required_argument, NULL, OPT_SMS},
+    {"timeline", required_argument, NULL, OPT_TIMELINE},
     {"emit", required_argument, NULL, AXE_RUN_EMIT},
     {"json", no_argument, NULL, AXE_RUN_JSON},
     {"cache", required_argument, NULL, AXE_RUN_CACHE},
@@ -102,6 +106,36 @@ take_policy(axe_run_args *a, const char *arg)
     return AXE_EXIT_OK;
 }
 
+/* Pictures of a timeline, by how a file's name ends. */
+static const struct picture {
+    const char *end;
+    void (*draw)(axe_ctx *cx, const axe_timeline *t, axe_buf *out);
+} pictures[] = {{".svg", axe_timeline_svg}, {".json", axe_timeline_trace}};
+
+static const struct picture *
+picture_of(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    for (int i = 0; end && i < AXE_LEN(pictures); i++)
+        if (strcmp(end, pictures[i].end) == 0)
+            return &pictures[i];
+    return NULL;
+}
+
+static int
+take_timeline(axe_run_args *a, const char *arg)
+{
+    if (!picture_of(arg))
+        return axe_tool_usage(verb,
+                              "--timeline %s: a name that ends in .svg, a "
+                              "picture, or .json, trace events",
+                              arg);
+    a->timeline = arg;
+    a->sim.timeline = true;
+    return AXE_EXIT_OK;
+}
+
 static int
 take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 {
@@ -110,6 +144,8 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 
     if (c == OPT_POLICY)
         return take_policy(a, arg);
+    if (c == OPT_TIMELINE)
+        return take_timeline(a, arg);
     if (c != OPT_SMS)
         return axe_run_common(cx, verb, a, c, arg);
     code = axe_run_number(verb, "sms", arg, 1, MAX_SMS, &n);
@@ -130,10 +166,22 @@ restore(const axe_run *r, void *const *saved)
 
 /* What a run needs beyond the arrays, and what it finds. */
 typedef struct orders {
-    axe_sim_options first;
-    int64_t         n; /* random ones, behind others; -1: the first alone */
-    axe_sim_report  report;
+    axe_sim_options     first;
+    int64_t             n; /* random ones, behind others; -1: the first alone */
+    axe_sim_report      report;
+    const axe_timeline *timeline; /* of the first order */
 } orders;
+
+static axe_status
+draw(axe_ctx *cx, const axe_run_args *a, const axe_timeline *t)
+{
+    axe_buf b = {.cx = cx};
+
+    if (!a->timeline || !t)
+        return AXE_OK;
+    picture_of(a->timeline)->draw(cx, t, &b);
+    return axe_tool_write(cx, a->timeline, b.text, b.len);
+}
 
 static axe_status
 run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
@@ -152,10 +200,13 @@ run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
     for (int64_t i = 0;
          o->n < 0 ? i == 0 : axe_sim_order(&o->first, o->n, together, i, &with);
          i++) {
+        with.timeline = o->first.timeline && i == 0;
         restore(r, saved);
         AXE_TRY(axe_program_simulate(cx, r->program, n, array, r->n_size,
                                      r->size, &with, &o->report));
         together = o->report.n_together;
+        o->timeline = i == 0 ? o->report.timeline : o->timeline;
+        o->report.timeline = o->timeline;
         if (o->report.n_finding > 0)
             break;
     }
@@ -228,6 +279,7 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     r->n_thread = 1;
     r->on = "the simulator";
     AXE_TRY(axe_run_by(cx, a, NULL, &by, r));
+    AXE_TRY(draw(cx, a, o.report.timeline));
     print(cx, a, r, &o.report);
     if (o.report.n_finding > 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,

@@ -12,6 +12,7 @@
 #define AXE_PUBLIC_SIM_H
 
 #include "axe/run.h"
+#include "axe/timeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,8 +46,9 @@ typedef struct axe_sim_options {
                          as endless; 0: 10^9 */
     bool          no_check; /* of races and initialisation: to measure */
     axe_sim_turns turns;
-    int64_t who; /* the one: its number, -1 the last; of more than there are
-                    its remainder */
+    int64_t who;   /* the one: its number, -1 the last; of more than there are
+                      its remainder */
+    bool timeline; /* when things happen, too, by a model */
 } axe_sim_options;
 
 /* Order i of those that are worth a try: lazily; eagerly; where clusters wait
@@ -80,10 +82,11 @@ typedef struct axe_sim_report {
     int64_t          n_block, n_inst; /* CTAs; instructions of warps */
     int64_t n_together; /* most clusters of a launch that ran at the same time,
                            since they wait for counters; 0: none do */
-    int64_t conflicts;  /* turns that banks cost beyond the first */
-    int64_t global_read, global_written; /* [bytes] by atoms */
-    int64_t shared_read, shared_written;
-    int64_t products; /* of contractions */
+    int64_t             conflicts; /* turns that banks cost beyond the first */
+    int64_t             global_read, global_written; /* [bytes] by atoms */
+    int64_t             shared_read, shared_written;
+    int64_t             products; /* of contractions */
+    const axe_timeline *timeline; /* NULL: nobody asked for it */
 } axe_sim_report;
 
 /* Run all launches of a program for a machine with threads.  What is wrong with

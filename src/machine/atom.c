@@ -145,6 +145,14 @@ axe_atom_param(const axe_atom *atom, axe_type type, int *param)
     return true;
 }
 
+double
+axe_atom_cycles(const axe_atom *atom, int param)
+{
+    bool each = atom->kind == AXE_ATOM_CONTRACT && atom->step > 0;
+
+    return atom->cost * (each ? param : 1);
+}
+
 bool
 axe_atom_takes(const axe_atom *atom, int param)
 {

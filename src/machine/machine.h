@@ -341,6 +341,8 @@ bool axe_word_among(const char *word, const char *list);
  * no align).  false if there is no such P, and for families, whose P the caller
  * takes by axe_atom_takes. */
 bool axe_atom_param(const axe_atom *atom, axe_type type, int *param);
+/* [cycles] of an SM for one invocation. */
+double axe_atom_cycles(const axe_atom *atom, int param);
 /* Is P = param one of the family, and do its layouts exist? */
 bool axe_atom_takes(const axe_atom *atom, int param);
 

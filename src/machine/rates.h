@@ -4,6 +4,14 @@
 
 #include "machine/machine.h"
 
+/* Schedulers of an SM, each of which issues an instruction a cycle. */
+enum { AXE_SCHEDULERS = 4 };
+
+/* How long L2 takes to answer, of what memory takes. */
+#define AXE_NEAR_BY 0.3
+/* [cycles] from asking shared memory to having it (E). */
+#define AXE_IN_SM 30.0
+
 /* As rates.def says. */
 typedef struct axe_rates {
     const char *machine;

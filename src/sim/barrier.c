@@ -78,6 +78,8 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
     }
     axe_sim_clock_join(s, &b->cur, w->clock);
     axe_sim_release(s, w);
+    if (s->trace)
+        axe_sim_trace_barrier(s, w, b, stays);
     b->count = n;
     b->came += s->lanes;
     b->site = axe_sim_site(s, c->in);
@@ -91,7 +93,7 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
         return;
     axe_sim_clock_copy(s, &b->over, b->cur);
     axe_sim_clock_zero(s, &b->cur, w->cta->cluster->range);
-    b->came = 0;
+    b->came = b->gate = 0;
     wake_named(s, w->cta, id);
     if (n == s->g->n_thread)
         forget_warps(s, w->cta);
@@ -107,6 +109,8 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
     else if (b->cur.vc[w->agent] < w->shown)
         b->cur.vc[w->agent] = w->shown;
     axe_sim_met(s, w);
+    if (s->trace)
+        axe_sim_trace_barrier(s, w, b, true);
     w->wait = SIM_WAIT_CLUSTER;
     w->at = c->in;
     b->came += s->lanes;
@@ -121,7 +125,7 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
             }
         }
     axe_sim_clock_zero(s, &b->cur, w->cta->cluster->range);
-    b->came = 0;
+    b->came = b->gate = 0;
 }
 
 static void
@@ -223,6 +227,8 @@ static void
 end_phase(sim *s, sim_cta *cta, sim_mbar *b)
 {
     b->phase++;
+    b->before = b->gate;
+    b->gate = 0;
     b->pending = b->count;
     b->cur.vc[b->agent] = b->phase;
     axe_sim_clock_join(s, &b->over, b->cur);
@@ -351,6 +357,8 @@ arrive(sim *s, sim_warp *w, const sim_call *c, int lane, bool expect)
     if (expect)
         b->tx += c->at[1][lane];
     w->clock.vc[w->agent] = axe_sim_told(w, c->pred);
+    if (s->trace)
+        axe_sim_trace_arrive(s, w, b);
     axe_sim_mbar_arrive(s, c, cta, b, 1, w->clock);
     w->clock.vc[w->agent] = now;
 }
@@ -387,6 +395,8 @@ wait(sim *s, sim_warp *w, const sim_call *c)
         w->parity[l] = (int)(c->at[1][l] & 1);
         if (s->checks)
             check_lapped(s, w, c, b, w->parity[l]);
+        if (s->trace)
+            axe_sim_trace_await(s, w, b, w->parity[l]);
     }
     w->wait = SIM_WAIT_MBAR;
     w->at = c->in;

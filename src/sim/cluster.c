@@ -18,6 +18,7 @@ begin_arrays(sim *s, sim_warp *w)
         memset(x->reads, 0, n * sizeof x->reads[0]);
         memset(x->factor, 0, n * sizeof x->factor[0]);
         x->pinned = 0;
+        x->gate = 0;
         for (size_t k = 0; k < n; k++)
             x->fence[k] = 1;
         if (x->held)
@@ -72,6 +73,8 @@ begin_cta(sim *s, sim_cta *cta, int64_t block)
     memset(cta->memory, POISON, (size_t)axe_sim_shared_bytes(s));
     axe_sim_shadow_reset(s, &cta->shadow);
     axe_sim_tmem_begin(s, cta);
+    if (s->trace)
+        axe_sim_trace_cta(s, cta);
     for (int i = 0; i < s->n_warp; i++)
         begin_warp(s, &cta->warp[i]);
     for (int i = 0; i < s->n_warpgroup; i++) {
@@ -80,6 +83,7 @@ begin_cta(sim *s, sim_cta *cta, int64_t block)
     }
     for (int i = 0; i <= MAX_NAMED; i++) {
         cta->named[i].came = cta->named[i].n_warp = 0;
+        cta->named[i].gate = 0;
         cta->named[i].site = -1;
         if (cta->named[i].cur.vc)
             axe_sim_clock_zero(s, &cta->named[i].cur, cta->cluster->range);
@@ -116,7 +120,7 @@ axe_sim_cluster_begin(sim *s, sim_cluster *r, int64_t number)
     r->range = s->together ? (int)number : 0;
     r->runs = true;
     r->n_given = 0;
-    r->all.came = 0;
+    r->all.came = r->all.gate = 0;
     axe_sim_clock_zero(s, &r->all.cur, r->range);
     for (int i = 0; i < s->g->cluster; i++)
         begin_cta(s, &r->cta[i], number * s->g->cluster + i);

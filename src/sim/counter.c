@@ -18,6 +18,7 @@ typedef struct news {
 typedef struct told {
     int64_t value;
     int     upto;
+    int     gate; /* trace.c: so many have counted */
 } told;
 
 struct sim_counter {
@@ -106,7 +107,7 @@ add_told(sim *s, sim_counter *k, int64_t value)
         k->told = list;
         k->cap_told = cap;
     }
-    k->told[k->n_told++] = (told){value, k->n_news};
+    k->told[k->n_told++] = (told){value, k->n_news, 0};
 }
 
 /* What the clock has that the counter has not been told. */
@@ -134,16 +135,27 @@ is_reached(int64_t value, int64_t least)
     return (uint64_t)value >= (uint64_t)least;
 }
 
-/* Who has that clock learns what those have told that made it `least`. */
-static void
-hear(sim *s, sim_clock *c, const sim_counter *k, int64_t least)
+/* Who made it `least`: of those that told; -1: none of them. */
+static int
+reached_by(const sim_counter *k, int64_t least)
 {
     int i = 0;
 
     if (is_reached(k->first, least) || k->n_told == 0)
-        return;
+        return -1;
     while (i < k->n_told - 1 && !is_reached(k->told[i].value, least))
         i++;
+    return i;
+}
+
+/* Who has that clock learns what those have told that made it `least`. */
+static void
+hear(sim *s, sim_clock *c, const sim_counter *k, int64_t least)
+{
+    int i = reached_by(k, least);
+
+    if (i < 0)
+        return;
     if (i == k->n_told - 1) {
         axe_sim_clock_join(s, c, k->clock);
         return;
@@ -208,9 +220,13 @@ try_reach(sim *s, sim_warp *w)
     leave_out(s, w);
     for (int l = 0; l < s->lanes; l++) {
         const sim_counter *k;
+        int                by;
         if (!axe_sim_has(w->lanes, l) || is_again(w, l))
             continue;
         k = counter_at(s, g, w->word[l]);
+        by = reached_by(k, w->least[l]);
+        if (s->trace && by >= 0)
+            axe_sim_trace_reach(s, w, k->told[by].gate);
         hear(s, &w->clock, k, w->least[l]);
         if (w->lanes == s->all_lanes && w->deaf)
             hear(s, &w->before, k, w->least[l]);
@@ -281,6 +297,9 @@ count(sim *s, sim_warp *w, sim_call *c, int lane)
         same = 0;
     w->clock.vc[w->agent] = axe_sim_told(w, same);
     tell(s, k, &w->clock, value);
+    if (s->trace)
+        k->told[k->n_told - 1].gate = axe_sim_trace_count(
+            s, w, k->n_told > 1 ? k->told[k->n_told - 2].gate : 0);
     w->clock.vc[w->agent] = now;
 }
 

@@ -39,6 +39,8 @@ axe_sim_enqueue(sim *s, sim_async *o)
 {
     sim_cluster *r = o->call.warp->cta->cluster;
 
+    if (s->trace)
+        axe_sim_trace_ask(s, o);
     o->next = NULL;
     *r->tail = o;
     r->tail = &o->next;
@@ -54,6 +56,8 @@ perform(sim *s, sim_async *o)
     const sim_shape *sh = o->call.in->shape;
     bool             product = sh->atom->kind == AXE_ATOM_CONTRACT;
 
+    if (s->trace)
+        axe_sim_trace_begin(s, o);
     if (o->arrives)
         o->bar->told = o->bar->phase + 1;
     if (o->arrives)
@@ -73,6 +77,8 @@ perform(sim *s, sim_async *o)
         axe_sim_move(s, &o->call);
     else
         axe_sim_copy_box(s, o);
+    if (s->trace)
+        axe_sim_trace_done(s, o);
     if (o->bar && !o->arrives)
         axe_sim_mbar_bytes(s, o);
 }
@@ -259,6 +265,8 @@ issue_product(sim *s, sim_warp *w, sim_call *c)
     }
     o = *at;
     check_same(s, w, c, o);
+    if (s->trace)
+        axe_sim_trace_come(s, w, g, o);
     axe_sim_clock_join(s, &o->call.clock, w->clock);
     o->came |= 1u << rank;
     axe_sim_release(s, w);

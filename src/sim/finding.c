@@ -116,6 +116,8 @@ axe_sim_report_print(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
              r->shared_written, r->conflicts);
     for (int i = 0; i < r->n_count; i++)
         axe_putf(out, "  %10" PRId64 "  %s\n", r->count[i].n, r->count[i].name);
+    if (r->timeline)
+        axe_timeline_print(cx, r->timeline, out);
 }
 
 static void
@@ -156,5 +158,10 @@ axe_sim_report_json(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
     for (int i = 0; i < r->n_count; i++)
         axe_putf(out, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->count[i].name,
                  r->count[i].n);
-    axe_puts(out, "}}\n");
+    axe_putc(out, '}');
+    if (r->timeline) {
+        axe_puts(out, ", \"timeline\": ");
+        axe_timeline_json(cx, r->timeline, out);
+    }
+    axe_puts(out, "}\n");
 }

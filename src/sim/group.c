@@ -42,7 +42,9 @@ commit(sim *s, sim_warp *w, const sim_call *c, sim_group *g)
                      "of group %s",
                      axe_sim_agent_text(s, w->agent), others,
                      s->group[c->in->shape->group]);
-    g->commit[g->n_commit++] = (sim_commit){g->n_op, g->lanes};
+    axe_sim_trace_commit(g);
+    g->commit[g->n_commit++] =
+        (sim_commit){g->n_op, {g->last[0], g->last[1]}, g->lanes};
     g->lanes = 0;
 }
 
@@ -104,6 +106,8 @@ static void
 drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
 {
     if (c->in->n_arg == 0) {
+        axe_sim_trace_commit(g);
+        axe_sim_trace_drain(s, w, g->last[reads_only]);
         wait_for(s, w, c, g->n_op, g->n_op, reads_only);
         return;
     }
@@ -114,6 +118,7 @@ drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
         axe_sim_pin(w, c->in);
         return;
     }
+    axe_sim_trace_drain(s, w, g->commit[n - 1].gate[reads_only]);
     wait_for(s, w, c, g->commit[n - 1].upto,
              known_upto(g, n, c->pred, reads_only), reads_only);
 }

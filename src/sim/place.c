@@ -305,6 +305,8 @@ global_bytes(sim *s, const sim_call *c, const sim_arg *a, int64_t at, int64_t n,
         memcpy(data, g->data + byte, (size_t)bytes);
     if (write && g->counter)
         axe_sim_counters_written(s, c, g, at, n);
+    if (s->trace && bytes > 0)
+        axe_sim_trace_global(s, a->tensor, byte, bytes, write);
     *(write ? &s->report->global_written : &s->report->global_read) += bytes;
     return true;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "axe/machine.h"
-#include "sim/sim_int.h"
+#include "sim/trace.h"
 
 /* -------------------------------------------------------------- host values */
 
@@ -456,7 +456,11 @@ run_grid(sim *s)
     s->cluster = 0;
     s->n_step = 0;
     s->n_await = 0;
+    if (s->trace)
+        axe_sim_trace_launch(s);
     axe_sim_clusters(s);
+    if (s->trace)
+        AXE_TRY(axe_sim_replay(s));
     end_grid(s, before);
     return AXE_OK;
 }
@@ -537,6 +541,7 @@ run(sim *s)
     s->report->finding = axe_new_array(s->cx, axe_sim_finding, AXE_SIM_MAX);
     AXE_TRY(axe_axes_use(s->cx, axe_machine_own_axes(s->mc)));
     AXE_TRY(bind(s));
+    AXE_TRY(axe_sim_trace_make(s));
     return run_host(s, s->l->n_host, s->l->host);
 }
 

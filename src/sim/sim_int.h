@@ -21,6 +21,7 @@
  *     turn.c      who runs next
  *     order.c     which orders of events there are
  *     deadlock.c  what it means that nobody can
+ *     trace.c     what was done, for its times; replay.c: these
  *     finding.c   findings and their texts
  *     sim.c       grids, arrays, the report
  *
@@ -149,20 +150,23 @@ typedef struct sim_mbar {
     uint32_t last, told; /* phases of the last copy that ends there, and of
                             the last arrival of an engine */
     int       site;
-    sim_clock cur, over; /* what arrivals brought; what waits give */
+    int       gate, before; /* trace.c: of the phase at hand and the last one */
+    sim_clock cur, over;    /* what arrivals brought; what waits give */
 } sim_mbar;
 
 typedef struct sim_named {
     int64_t   count, came; /* threads */
     int       n_warp;      /* that used it since all threads of the CTA came */
     int       site;
+    int       gate; /* trace.c */
     sim_clock cur, over;
 } sim_named;
 
 /* Commits of one warp to groups of one name. */
 typedef struct sim_commit {
-    uint32_t     upto;  /* operations */
-    axe_lane_set lanes; /* threads that issued some of them */
+    uint32_t     upto;    /* operations */
+    int          gate[2]; /* trace.c: they are done, they have read */
+    axe_lane_set lanes;   /* threads that issued some of them */
 } sim_commit;
 
 typedef struct sim_group {
@@ -176,6 +180,7 @@ typedef struct sim_group {
     int          n_known[2]; /* commits that the warp knows to be done, to have
                                 been read */
     sim_commit *commit;
+    int         gate[2], last[2]; /* trace.c: since the last commit, before */
 } sim_group;
 
 /* An array of a warp's threads. */
@@ -191,6 +196,7 @@ typedef struct sim_array {
     uint32_t     *fence;  /* [n] fences before the last touch by threads, + 1 */
     uint32_t      pinned; /* operations that were known to be done at the last
                              drain that pins it */
+    int gate;             /* trace.c: of loads into it that nobody waited for */
     struct sim_held *held; /* its elements are elsewhere: see contract.c */
 } sim_array;
 
@@ -244,7 +250,8 @@ struct sim_warp {
     int      drain;                            /* WAIT_GROUP: which */
     uint32_t upto, known; /* operations that must be done; that the threads
                              know of then */
-    bool reads_only;
+    bool               reads_only;
+    struct sim_stream *stream; /* trace.c: what it does */
 };
 
 /* One invocation of an atom, by whom, with all operands evaluated. */
@@ -278,6 +285,8 @@ typedef struct sim_async {
     bool              arrives;  /* an arrival and no copy */
     bool              in_order; /* behind all that its agent issued before */
     int64_t           taken;    /* TAKE: a cluster's first CTA, or -1 */
+    int               op, start, gate; /* trace.c: its number; it may begin; it
+                                          is done */
 } sim_async;
 
 /* Columns that were allocated. */
@@ -302,6 +311,7 @@ struct sim_cta {
     sim         *s;
     sim_cluster *cluster;
     int          rank;
+    int          ran; /* its number among those that did */
     int64_t      block;
     uint8_t     *memory;
     sim_shadow   shadow;
@@ -366,21 +376,23 @@ struct sim {
     uint64_t         random;
     int64_t          n_block, n_step;
     int64_t          next_cluster; /* that has not begun */
-    uint32_t cluster;  /* the last that began, if one runs at a time: number in
-                          order, + 1 */
-    uint8_t  *launch;  /* [clusters] take.c; NULL: all begin */
-    int       n_await; /* warps that wait for counters */
-    bool      ended;   /* some cluster, now */
-    bool      stop;    /* of this launch */
-    bool      behind;  /* a launch of the call is before this one */
-    sim_val  *stack;
-    bool     *stack_lanes;
-    sim_page *spare_page;
-    int       n_more, cap_more, spare_more;
-    sim_more *more;
-    float    *mma;  /* scratch of contract.c: operands and sums */
-    uint8_t  *raw;  /* likewise: an operand as bytes */
-    float    *wide; /* likewise: its elements */
+    uint32_t cluster; /* the last that began, if one runs at a time: number in
+                         order, + 1 */
+    uint8_t          *launch;  /* [clusters] take.c; NULL: all begin */
+    int64_t           n_share; /* clusters that one may take */
+    struct sim_trace *trace;   /* NULL: nobody asks when */
+    int               n_await; /* warps that wait for counters */
+    bool              ended;   /* some cluster, now */
+    bool              stop;    /* of this launch */
+    bool              behind;  /* a launch of the call is before this one */
+    sim_val          *stack;
+    bool             *stack_lanes;
+    sim_page         *spare_page;
+    int               n_more, cap_more, spare_more;
+    sim_more         *more;
+    float            *mma;  /* scratch of contract.c: operands and sums */
+    uint8_t          *raw;  /* likewise: an operand as bytes */
+    float            *wide; /* likewise: its elements */
 };
 
 /* expr.c */
@@ -617,6 +629,35 @@ void axe_sim_issue(sim *s, sim_warp *w, sim_call *c);
 bool axe_sim_engine_step(sim *s, sim_cluster *r);
 /* Are all operations of the agent up to that one done? */
 bool axe_sim_engine_idle(const sim *s, int agent, uint32_t upto);
+
+/* trace.c: where s->trace is not NULL, what is done is noted. */
+AXE_CHECK axe_status axe_sim_trace_make(sim *s);
+void                 axe_sim_trace_launch(sim *s);
+void                 axe_sim_trace_cta(sim *s, sim_cta *cta);
+/* An instruction; an atom's before and behind what it does. */
+void axe_sim_trace_inst(sim *s, sim_warp *w, const sim_inst *in);
+void axe_sim_trace_before(sim *s, sim_warp *w, const sim_call *c);
+void axe_sim_trace_after(sim *s, sim_warp *w, const sim_call *c);
+/* Bytes [byte, byte + n) of global tensor number `tensor`. */
+void axe_sim_trace_global(sim *s, int tensor, int64_t byte, int64_t n,
+                          bool write);
+/* An engine's operation: one of several warps asks; all have; it begins; it is
+ * done. */
+void axe_sim_trace_come(sim *s, sim_warp *w, sim_group *g, sim_async *o);
+void axe_sim_trace_ask(sim *s, sim_async *o);
+void axe_sim_trace_begin(sim *s, sim_async *o);
+void axe_sim_trace_done(sim *s, const sim_async *o);
+/* A commit of the group, and a wait for one. */
+void axe_sim_trace_commit(sim_group *g);
+void axe_sim_trace_drain(sim *s, sim_warp *w, int gate);
+/* At a barrier of threads; at an mbarrier. */
+void axe_sim_trace_barrier(sim *s, sim_warp *w, sim_named *b, bool stays);
+void axe_sim_trace_arrive(sim *s, sim_warp *w, sim_mbar *b);
+void axe_sim_trace_await(sim *s, sim_warp *w, sim_mbar *b, int parity);
+/* It counts in a counter, behind those of gate `before`: the gate of all that
+ * have; and it waits for them. */
+int  axe_sim_trace_count(sim *s, sim_warp *w, int before);
+void axe_sim_trace_reach(sim *s, sim_warp *w, int gate);
 
 /* warp.c: until it must wait, is done, or has taken so many steps. */
 void axe_sim_warp_run(sim *s, sim_warp *w, int64_t most);

@@ -33,11 +33,14 @@ axe_sim_launch_begin(sim *s)
 
     s->launch = NULL;
     s->next_cluster = 0;
+    s->n_share = INT64_MAX;
     if (!s->code->takes)
         return;
     s->launch = axe_new_array(s->own, uint8_t, n_clusters(s));
     for (int64_t i = 0; i < n_clusters(s) && i < (fit > 1 ? fit : 1); i++)
         s->launch[i] = BEGUN;
+    if (s->trace) /* side by side each takes about as many */
+        s->n_share = (n_clusters(s) - 1) / (fit > 1 ? fit : 1);
 }
 
 static int64_t
@@ -89,7 +92,8 @@ give(sim *s, sim_cluster *to)
     uint64_t       n = (uint64_t)n_waiting(s), which = 0;
     int64_t        i;
 
-    if (n == 0 || (policy == AXE_SIM_EAGER && to->n_given > 0))
+    if (n == 0 || to->n_given >= s->n_share ||
+        (policy == AXE_SIM_EAGER && to->n_given > 0))
         return -1;
     if (policy == AXE_SIM_RANDOM) {
         which = axe_sim_random(s) % (n + n / 4 + 1);

@@ -548,6 +548,8 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||
         (kind != AXE_ATOM_CONTRACT && w->id % s->group_warps == 0))
         *in->count += 1;
+    if (s->trace)
+        axe_sim_trace_before(s, w, c);
     if (kind == AXE_ATOM_SYNC)
         sync(s, w, c);
     else if (in->shape->async)
@@ -556,6 +558,8 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
         products(s, w, c);
     else
         axe_sim_move(s, c);
+    if (s->trace)
+        axe_sim_trace_after(s, w, c);
 }
 
 static void
@@ -582,6 +586,8 @@ axe_sim_warp_run(sim *s, sim_warp *w, int64_t most)
     while (w->wait == SIM_RUN && n < most && !s->stop) {
         const sim_inst *in = &s->code->inst[w->pc];
         n++;
+        if (s->trace)
+            axe_sim_trace_inst(s, w, in);
         if (in->op == SIM_HALT) {
             if (w->prior != s->all_lanes)
                 axe_sim_find(s, AXE_SIM_PRIOR, in, -1,

@@ -9,11 +9,8 @@
 /* How sharply the longest counts: two that are equal take 1.04 as long. */
 static const double sharpness = 16;
 
-/* How long L2 takes to answer, and an SM's own cache, of what memory takes. */
-static const double near_by = 0.3, own_cache = 0.04;
-
-/* [cycles] from asking shared memory to having it (E). */
-static const double in_sm = 30;
+/* How long an SM's own cache takes to answer, of what memory takes. */
+static const double own_cache = 0.04;
 
 /* Registers of a thread beside its tiles. */
 enum { OWN = 16 };
@@ -235,9 +232,10 @@ waiting(const model *m, int i)
     for (int k = 0; k < w->n_touch; k++)
         all += w->touch[k].write ? 0 : bytes_of(m, w->touch[k].tensor);
     if (all < (double)mc->l2_bytes / 2)
-        wait *= near_by;
+        wait *= AXE_NEAR_BY;
     wait = w->fresh * wait + (1 - w->fresh) * own_cache * m->rates->wait;
-    wait = fmax(0, w->waits * wait - meanwhile(m, i)) + w->short_waits * in_sm;
+    wait =
+        fmax(0, w->waits * wait - meanwhile(m, i)) + w->short_waits * AXE_IN_SM;
     return fills_any(m, w) ? 0 : w->runs * wait;
 }
 

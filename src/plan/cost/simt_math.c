@@ -27,10 +27,9 @@ static const double few_cost[AXE_N_OP] = {
 };
 
 enum {
-    SCHEDULERS = 4, /* of an SM, each with a unit for special functions */
-    HALF = 64,      /* lanes of the units that compare */
-    SCALED = 3,     /* a quotient by a divisor that is there */
-    MOST = 256      /* parts that are remembered */
+    HALF = 64,  /* lanes of the units that compare */
+    SCALED = 3, /* a quotient by a divisor that is there */
+    MOST = 256  /* parts that are remembered */
 };
 
 /* Instructions of lanes, and cycles of special functions of lanes. */
@@ -150,7 +149,7 @@ axe_cost_math(const axe_machine *mc, const axe_node *n, axe_cost_values *values,
     double busy, lanes = mc->simt->lanes;
 
     count(&m, n);
-    busy = fmax(m.all, m.few) / (SCHEDULERS * lanes);
+    busy = fmax(m.all, m.few) / (AXE_SCHEDULERS * lanes);
     busy = fmax(busy, (m.all - m.half) / axe_machine_rates(mc)->fp32);
     return fmax(busy, m.half / HALF);
 }

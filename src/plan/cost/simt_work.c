@@ -9,8 +9,7 @@
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
 
-enum { SCHEDULERS = 4 }; /* of an SM */
-enum { LINE = 128 };     /* [bytes] of the cache of an SM */
+enum { LINE = 128 }; /* [bytes] of the cache of an SM */
 
 typedef struct index {
     const axe_var *var;
@@ -237,8 +236,9 @@ prefix_cycles(const worker *w)
         else if (d->of.var == v && steps == 0)
             run *= (double)d->of.extent;
     }
-    return v ? n / axe_machine_rates(mc)->fp32 +
-                   steps * n / run / mc->simt->lanes * (1 + 3.0 / SCHEDULERS)
+    return v ? n / axe_machine_rates(mc)->fp32 + steps * n / run /
+                                                     mc->simt->lanes *
+                                                     (1 + 3.0 / AXE_SCHEDULERS)
              : 0;
 }
 
@@ -254,7 +254,7 @@ add_access(worker *w, int i, const axe_simt_access *a)
     for (int d = 0; d < load->n_arg; d++)
         n *= values_in(w, load->arg[d], false);
     n_move = wide || !a->least ? n / (a->width * lanes) : n / lanes;
-    w->out->issue += n_move / SCHEDULERS;
+    w->out->issue += n_move / AXE_SCHEDULERS;
     w->out->moves +=
         n_move * (wide || !a->least ? a->atom->cost : a->least->cost);
     if (t->space == AXE_SPACE_SHARED)

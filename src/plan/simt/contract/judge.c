@@ -87,13 +87,6 @@ apart_of(const axe_product *j, const axe_candidate *by)
                : 0;
 }
 
-/* Of one invocation, in cycles of an SM. */
-static double
-cost_of(const axe_candidate *by)
-{
-    return by->atom->cost * (by->atom->step > 0 ? by->param : 1);
-}
-
 /* For c and, twice, for one step of what is fed through registers. */
 int64_t
 axe_candidate_registers(const axe_product *j, const axe_candidate *by)
@@ -152,8 +145,8 @@ axe_candidate_judge(const axe_product *j, axe_candidate *by)
     const axe_simt *simt = j->p->mc->simt;
     double          units = (double)axe_product_groups(j, by->atom);
 
-    by->compute =
-        units * (double)(by->m.n_rep * by->n.n_rep * by->k.n_rep) * cost_of(by);
+    by->compute = units * (double)(by->m.n_rep * by->n.n_rep * by->k.n_rep) *
+                  axe_atom_cycles(by->atom, by->param);
     by->traffic = units *
                   (bytes_of(j, by, 1, &by->m, &by->n) +
                    bytes_of(j, by, 2, &by->n, &by->m)) /
@@ -169,5 +162,6 @@ axe_candidate_rate(const axe_product *j, const axe_candidate *by)
 {
     double n = (double)(by->m.atom * by->n.atom * by->k.atom);
 
-    return cost_of(by) / (n * (double)axe_product_lanes(j, by->atom));
+    return axe_atom_cycles(by->atom, by->param) /
+           (n * (double)axe_product_lanes(j, by->atom));
 }
