@@ -7,9 +7,7 @@
  * what memory brings goes by the way of all SMs to memory, and by the SM's own
  * to L2.  All times are whole numbers of ticks, so they are the same
  * everywhere. */
-#include <string.h>
-
-#include "sim/trace.h"
+#include "sim/replay.h"
 #include "view/timeline.h"
 
 enum {
@@ -17,58 +15,11 @@ enum {
     MOST_SLOTS = 64     /* CTAs of an SM */
 };
 
-/* What an SM has, and until when it is taken [ticks]. */
-typedef struct sm {
-    int64_t  scheduler[AXE_SCHEDULERS], tensor[AXE_SCHEDULERS], move, copy;
-    uint64_t slots; /* that CTAs have */
-} sm;
-
-typedef struct runner {
-    int              cta, id; /* id: of the CTA */
-    const sim_chunk *chunk;
-    int              at;
-    int64_t          now, left; /* left: of the deed at hand */
-    bool             done;
-    axe_timeline_row spans; /* [ticks] */
-} runner;
-
-typedef struct cta {
-    int     sm, slot, n_left;
-    int64_t begin, end;
-    bool    begun;
-} cta;
-
-/* What is to be done because gates opened. */
-typedef struct opened {
-    int     gate;
-    int64_t at;
-} opened;
-
-typedef struct replay {
-    sim       *s;
-    sim_trace *t;
-    axe_ctx   *own;
-    int        n_slot; /* CTAs that an SM holds */
-    sm        *sm;
-    int64_t    memory;            /* until when it is busy */
-    int64_t    l2_rate, mem_rate; /* [ticks] for 2^20 bytes */
-    int64_t    near, far, in_sm;  /* [ticks] from asking to having */
-    cta       *cta;
-    runner    *run; /* [n_ran * n_warp] */
-    int        n_heap, *heap;
-    int        next; /* CTA: the first of the next cluster */
-    int        n_open, cap_open;
-    opened    *open;
-    int       *row; /* [n_sm][n_slot][rows of a CTA] of the timeline, + 1 */
-    int        first_role;
-    int64_t    end, l2_bytes, memory_bytes, n_block;
-} replay;
-
 /* --------------------------------------------------------------------- heap */
 
 /* Whose turn is first: who is least far, else the lower number. */
 static bool
-is_before(const replay *p, int a, int b)
+is_before(const sim_replay *p, int a, int b)
 {
     int64_t x = p->run[a].now, y = p->run[b].now;
 
@@ -76,7 +27,7 @@ is_before(const replay *p, int a, int b)
 }
 
 static void
-push(replay *p, int run)
+push(sim_replay *p, int run)
 {
     int i = p->n_heap++;
 
@@ -86,7 +37,7 @@ push(replay *p, int run)
 }
 
 static int
-pop(replay *p)
+pop(sim_replay *p)
 {
     int top = p->heap[0], last = p->heap[--p->n_heap], i = 0;
 
@@ -103,136 +54,10 @@ pop(replay *p)
     return top;
 }
 
-/* --------------------------------------------------------------------- rows */
-
-static int
-n_rows(const replay *p)
-{
-    return AXE_ROW_WARPS + p->s->n_warpgroup;
-}
-
-/* What row `which` of a CTA stands for: an engine, then warpgroups. */
-static axe_timeline_row
-row_of(const replay *p, int which)
-{
-    int n = p->s->group_warps, first = (which - AXE_ROW_WARPS) * n;
-    int last = first + n < p->s->n_warp ? first + n - 1 : p->s->n_warp - 1;
-
-    if (which < AXE_ROW_WARPS)
-        return (axe_timeline_row){.kind = (axe_timeline_row_kind)which};
-    return (axe_timeline_row){AXE_ROW_WARPS, 0, 0, first, last, 0, 0, NULL};
-}
-
-static bool
-is_row(const axe_timeline_row *a, const axe_timeline_row *b)
-{
-    return a->kind == b->kind && a->sm == b->sm && a->slot == b->slot &&
-           a->first == b->first && a->last == b->last;
-}
-
-static axe_timeline_row *
-find_row(replay *p, const cta *c, int which)
-{
-    axe_timeline    *out = p->t->out;
-    axe_timeline_row row = row_of(p, which);
-    int *at = &p->row[(c->sm * p->n_slot + c->slot) * n_rows(p) + which];
-
-    row.sm = c->sm;
-    row.slot = c->slot;
-    for (int i = 0; i < out->n_row && !*at; i++)
-        if (is_row(&out->row[i], &row))
-            *at = i + 1;
-    if (!*at) {
-        out->row = axe_sim_grown(p->s->cx, out->row, out->n_row, &p->t->cap_row,
-                                 sizeof out->row[0]);
-        out->row[out->n_row++] = row;
-        *at = out->n_row;
-    }
-    return &out->row[*at - 1];
-}
-
-/* What a row does from one tick to another, in whole cycles; and what its role
- * has done in all. */
-static void
-put_span(replay *p, const cta *c, int which, int64_t begin, int64_t end,
-         int64_t what)
-{
-    axe_timeline_role *role = &p->t->out->role[p->first_role + which];
-
-    if (which != AXE_ROW_BLOCK)
-        role->cycles[what] += end / TICKS - begin / TICKS;
-    view_row_add(p->s->cx, find_row(p, c, which),
-                 (axe_timeline_span){begin / TICKS, end / TICKS, what});
-}
-
-static void
-make_roles(replay *p)
-{
-    axe_timeline *out = p->t->out;
-
-    p->first_role = out->n_role;
-    for (int i = 0; i < n_rows(p); i++) {
-        axe_timeline_row row = row_of(p, i);
-        out->role = axe_sim_grown(p->s->cx, out->role, out->n_role,
-                                  &p->t->cap_role, sizeof out->role[0]);
-        out->role[out->n_role++] = (axe_timeline_role){.launch = out->n_launch,
-                                                       .kind = row.kind,
-                                                       .first = row.first,
-                                                       .last = row.last};
-    }
-}
-
-/* Roles that have done nothing are none. */
-static void
-drop_roles(replay *p)
-{
-    axe_timeline *out = p->t->out;
-    int           n = p->first_role;
-
-    for (int i = p->first_role; i < out->n_role; i++) {
-        int64_t all = 0;
-        for (int w = 0; w < AXE_N_WORK; w++)
-            all += out->role[i].cycles[w];
-        if (all > 0)
-            out->role[n++] = out->role[i];
-    }
-    out->n_role = n;
-}
-
-/* Of warps [first, last] of a CTA what counts most, from time to time. */
-static void
-put_warps(replay *p, int c, int which)
-{
-    axe_timeline_row row = row_of(p, which);
-    int     n = row.last - row.first + 1, base = c * p->s->n_warp + row.first;
-    int64_t at[MAX_WARPGROUP] = {0}, now = p->cta[c].begin;
-
-    for (;;) {
-        int64_t next = INT64_MAX, what = AXE_N_WORK;
-        for (int i = 0; i < n; i++) {
-            const axe_timeline_row *x = &p->run[base + i].spans;
-            while (at[i] < x->n && x->span[at[i]].end <= now)
-                at[i]++;
-            if (at[i] == x->n)
-                continue;
-            const axe_timeline_span *s = &x->span[at[i]];
-            int64_t                  edge = s->begin > now ? s->begin : s->end;
-            next = edge < next ? edge : next;
-            if (s->begin <= now && s->what < what)
-                what = s->what;
-        }
-        if (next == INT64_MAX)
-            return;
-        if (what < AXE_N_WORK)
-            put_span(p, &p->cta[c], which, now, next, what);
-        now = next;
-    }
-}
-
 /* -------------------------------------------------------------------- gates */
 
 static void
-spend(replay *p, runner *r, int64_t until, int what)
+spend(sim_replay *p, replay_warp *r, int64_t until, int what)
 {
     if (until <= r->now)
         return;
@@ -241,7 +66,7 @@ spend(replay *p, runner *r, int64_t until, int what)
 }
 
 static void
-arrive(replay *p, int gate, int64_t at)
+arrive(sim_replay *p, int gate, int64_t at)
 {
     sim_gate *g = &p->t->gate[gate];
 
@@ -250,7 +75,7 @@ arrive(replay *p, int gate, int64_t at)
         return;
     p->open = axe_sim_grown(p->own, p->open, p->n_open, &p->cap_open,
                             sizeof p->open[0]);
-    p->open[p->n_open++] = (opened){gate, g->open};
+    p->open[p->n_open++] = (replay_opened){gate, g->open};
 }
 
 static int64_t
@@ -269,7 +94,7 @@ transfer(int64_t bytes, int64_t rate)
 /* From when its SM's way to L2 is free: until all bytes have come, of which
  * memory brings some. */
 static int64_t
-bring(replay *p, sm *m, int64_t from, int64_t bytes, int64_t memory)
+bring(sim_replay *p, replay_sm *m, int64_t from, int64_t bytes, int64_t memory)
 {
     int64_t end = from + transfer(bytes, p->l2_rate);
 
@@ -285,13 +110,13 @@ bring(replay *p, sm *m, int64_t from, int64_t bytes, int64_t memory)
 
 /* From asking to having, beside that. */
 static int64_t
-delay(const replay *p, int64_t bytes, int64_t memory)
+delay(const sim_replay *p, int64_t bytes, int64_t memory)
 {
     return memory > 0 ? p->far : bytes > 0 ? p->near : p->in_sm;
 }
 
 static int64_t
-take_tensor(replay *p, const sim_task *op, int64_t at)
+take_tensor(sim_replay *p, const sim_task *op, int64_t at)
 {
     int64_t from = at;
 
@@ -301,20 +126,20 @@ take_tensor(replay *p, const sim_task *op, int64_t at)
     for (int c = op->cta; c < op->cta + op->n_cta; c++) {
         for (int i = 0; i < AXE_SCHEDULERS; i++)
             p->sm[p->cta[c].sm].tensor[i] = from + op->cost;
-        put_span(p, &p->cta[c], AXE_ROW_TENSOR, from, from + op->cost,
-                 AXE_WORK_PRODUCT);
+        axe_sim_put_span(p, &p->cta[c], AXE_ROW_TENSOR, from, from + op->cost,
+                         AXE_WORK_PRODUCT);
     }
     return from + op->cost;
 }
 
 /* Number `op` is asked for: it is done, and has read, then. */
 static void
-begin_op(replay *p, int number, int64_t at)
+begin_op(sim_replay *p, int number, int64_t at)
 {
-    const sim_task *op = &p->t->op[number];
-    const cta      *c = &p->cta[op->cta];
-    sm             *m = &p->sm[c->sm];
-    int64_t         from = at, end = at + op->cost, done;
+    const sim_task   *op = &p->t->op[number];
+    const replay_cta *c = &p->cta[op->cta];
+    replay_sm        *m = &p->sm[c->sm];
+    int64_t           from = at, end = at + op->cost, done;
 
     switch (op->engine) {
     case ENGINE_NONE:
@@ -328,7 +153,7 @@ begin_op(replay *p, int number, int64_t at)
     case ENGINE_COPY:
         from = later(m->copy, at);
         end = bring(p, m, from, op->bytes, op->memory);
-        put_span(p, c, AXE_ROW_COPY, from, end, AXE_WORK_LOAD);
+        axe_sim_put_span(p, c, AXE_ROW_COPY, from, end, AXE_WORK_LOAD);
         break;
     }
     done =
@@ -341,9 +166,9 @@ begin_op(replay *p, int number, int64_t at)
 }
 
 static void
-wake(replay *p, int run, int64_t at)
+wake(sim_replay *p, int run, int64_t at)
 {
-    runner *r = &p->run[run];
+    replay_warp *r = &p->run[run];
 
     spend(p, r, at, r->chunk->record[r->at].work);
     r->at++;
@@ -351,11 +176,11 @@ wake(replay *p, int run, int64_t at)
 }
 
 static void
-follow(replay *p)
+follow(sim_replay *p)
 {
     while (p->n_open > 0) {
-        opened    o = p->open[--p->n_open];
-        sim_gate *g = &p->t->gate[o.gate];
+        replay_opened o = p->open[--p->n_open];
+        sim_gate     *g = &p->t->gate[o.gate];
         for (int i = g->then; i; i = p->t->link[i].next)
             arrive(p, p->t->link[i].to, o.at);
         for (int i = g->waits; i; i = p->t->link[i].next)
@@ -370,23 +195,23 @@ follow(replay *p)
  */
 
 static void
-begin_cta(replay *p, int number, int at, int slot, int64_t now)
+begin_cta(sim_replay *p, int number, int at, int slot, int64_t now)
 {
-    int  n = p->s->n_warp;
-    cta *c = &p->cta[number];
+    int         n = p->s->n_warp;
+    replay_cta *c = &p->cta[number];
 
-    *c = (cta){at, slot, n, now, now, true};
+    *c = (replay_cta){at, slot, n, now, now, true};
     p->sm[at].slots |= UINT64_C(1) << slot;
     for (int i = 0; i < n; i++) {
-        runner *r = &p->run[number * n + i];
-        *r = (runner){.cta = number, .id = i, .now = now};
+        replay_warp *r = &p->run[number * n + i];
+        *r = (replay_warp){.cta = number, .id = i, .now = now};
         r->chunk = p->t->ran[number].stream[i].first;
         push(p, number * n + i);
     }
 }
 
 static int
-free_slot(const replay *p, int at)
+free_slot(const sim_replay *p, int at)
 {
     for (int i = 0; i < p->n_slot; i++)
         if (!(p->sm[at].slots >> i & 1))
@@ -396,7 +221,7 @@ free_slot(const replay *p, int at)
 
 /* SMs with fewer CTAs come first; those of a cluster are neighbours. */
 static int
-find_sms(const replay *p)
+find_sms(const sim_replay *p)
 {
     int size = p->s->g->cluster, best = -1, least = MOST_SLOTS + 1;
 
@@ -416,7 +241,7 @@ find_sms(const replay *p)
 }
 
 static void
-begin_clusters(replay *p, int64_t now)
+begin_clusters(sim_replay *p, int64_t now)
 {
     int at;
 
@@ -428,15 +253,16 @@ begin_clusters(replay *p, int64_t now)
 }
 
 static void
-end_cta(replay *p, int number)
+end_cta(sim_replay *p, int number)
 {
-    cta *c = &p->cta[number];
-    int  first = number / p->s->g->cluster * p->s->g->cluster, left = 0;
+    replay_cta *c = &p->cta[number];
+    int         first = number / p->s->g->cluster * p->s->g->cluster, left = 0;
 
-    put_span(p, c, AXE_ROW_BLOCK, c->begin, c->end, p->t->ran[number].block);
+    axe_sim_put_span(p, c, AXE_ROW_BLOCK, c->begin, c->end,
+                     p->t->ran[number].block);
     for (int i = 0; i < p->s->n_warpgroup; i++)
-        put_warps(p, number, AXE_ROW_WARPS + i);
-    for (int i = 0; i < n_rows(p); i++) {
+        axe_sim_put_warps(p, number, AXE_ROW_WARPS + i);
+    for (int i = 0; i < axe_sim_n_rows(p); i++) {
         axe_timeline_role *role = &p->t->out->role[p->first_role + i];
         role->n++;
         role->total += c->end / TICKS - c->begin / TICKS;
@@ -448,7 +274,7 @@ end_cta(replay *p, int number)
     if (left > 0)
         return;
     for (int k = 0; k < p->s->g->cluster; k++) {
-        cta *x = &p->cta[first + k];
+        replay_cta *x = &p->cta[first + k];
         p->sm[x->sm].slots &= ~(UINT64_C(1) << x->slot);
     }
     begin_clusters(p, c->end);
@@ -458,7 +284,7 @@ end_cta(replay *p, int number)
 
 /* For a while of its cost: true when all of it is over. */
 static bool
-take_unit(replay *p, runner *r, int64_t *unit, const sim_record *d,
+take_unit(sim_replay *p, replay_warp *r, int64_t *unit, const sim_record *d,
           int64_t slice)
 {
     int64_t from = later(*unit, r->now), n;
@@ -474,7 +300,7 @@ take_unit(replay *p, runner *r, int64_t *unit, const sim_record *d,
 }
 
 static void
-move(replay *p, runner *r, sm *m, const sim_record *d)
+move(sim_replay *p, replay_warp *r, replay_sm *m, const sim_record *d)
 {
     int64_t end;
 
@@ -489,12 +315,12 @@ move(replay *p, runner *r, sm *m, const sim_record *d)
 
 /* One more of the warp's deeds, or a slice of one; false: it waits. */
 static bool
-act(replay *p, int run, const sim_record *d)
+act(sim_replay *p, int run, const sim_record *d)
 {
-    runner *r = &p->run[run];
-    sm     *m = &p->sm[p->cta[r->cta].sm];
-    int     part = r->id % AXE_SCHEDULERS;
-    bool    over = true;
+    replay_warp *r = &p->run[run];
+    replay_sm   *m = &p->sm[p->cta[r->cta].sm];
+    int          part = r->id % AXE_SCHEDULERS;
+    bool         over = true;
 
     switch ((sim_deed)d->deed) {
     case DEED_ISSUE:
@@ -530,16 +356,16 @@ act(replay *p, int run, const sim_record *d)
 }
 
 static void
-step(replay *p, int run)
+step(sim_replay *p, int run)
 {
-    runner *r = &p->run[run];
+    replay_warp *r = &p->run[run];
 
     while (r->chunk && r->at == r->chunk->n) {
         r->chunk = r->chunk->next;
         r->at = 0;
     }
     if (!r->chunk) {
-        cta *c = &p->cta[r->cta];
+        replay_cta *c = &p->cta[r->cta];
         r->done = true;
         c->end = later(c->end, r->now);
         if (--c->n_left == 0)
@@ -594,45 +420,7 @@ rate_of(double bytes)
 }
 
 static void
-sort_rows(axe_timeline *out)
-{
-    for (int i = 1; i < out->n_row; i++) {
-        axe_timeline_row r = out->row[i];
-        int              k = i;
-        for (; k > 0; k--) {
-            const axe_timeline_row *b = &out->row[k - 1];
-            if (b->sm < r.sm ||
-                (b->sm == r.sm &&
-                 (b->slot < r.slot ||
-                  (b->slot == r.slot &&
-                   (b->kind < r.kind ||
-                    (b->kind == r.kind && b->first <= r.first))))))
-                break;
-            out->row[k] = *b;
-        }
-        out->row[k] = r;
-    }
-}
-
-static void
-put_launch(replay *p, int64_t begin)
-{
-    sim_trace    *t = p->t;
-    axe_timeline *out = t->out;
-
-    drop_roles(p);
-    sort_rows(out);
-    out->launch = axe_sim_grown(p->s->cx, out->launch, out->n_launch,
-                                &t->cap_launch, sizeof out->launch[0]);
-    out->launch[out->n_launch++] =
-        (axe_timeline_launch){p->s->g->name, begin / TICKS, p->end / TICKS,
-                              p->n_block,    p->l2_bytes,   p->memory_bytes};
-    t->now = p->end;
-    out->cycles = p->end / TICKS;
-}
-
-static void
-make(replay *p)
+make(sim_replay *p)
 {
     sim             *s = p->s;
     sim_trace       *t = p->t;
@@ -640,18 +428,18 @@ make(replay *p)
     int              n = t->n_ran * s->n_warp;
 
     p->n_slot = held(s, r);
-    p->sm = axe_new_array(p->own, sm, s->n_sm);
-    p->cta = axe_new_array(p->own, cta, t->n_ran + 1);
-    p->run = axe_new_array(p->own, runner, n + 1);
+    p->sm = axe_new_array(p->own, replay_sm, s->n_sm);
+    p->cta = axe_new_array(p->own, replay_cta, t->n_ran + 1);
+    p->run = axe_new_array(p->own, replay_warp, n + 1);
     p->heap = axe_new_array(p->own, int, n + 1);
-    p->row =
-        axe_new_array(p->own, int, (int64_t)s->n_sm * p->n_slot * n_rows(p));
+    p->row = axe_new_array(p->own, int,
+                           (int64_t)s->n_sm * p->n_slot * axe_sim_n_rows(p));
     p->l2_rate = rate_of(r->l2);
     p->mem_rate = rate_of(r->memory_gb / t->ghz);
     p->far = nearest(r->wait * TICKS);
     p->near = nearest(r->wait * AXE_NEAR_BY * TICKS);
     p->in_sm = nearest(AXE_IN_SM * TICKS);
-    make_roles(p);
+    axe_sim_make_roles(p);
 }
 
 axe_status
@@ -660,7 +448,7 @@ axe_sim_replay(sim *s)
     sim_trace *t = s->trace;
     int64_t    begin =
         t->now + nearest(t->rates->launch_us * 1e3 * t->ghz * TICKS);
-    replay p = {.s = s, .t = t, .own = t->own, .end = begin};
+    sim_replay p = {.s = s, .t = t, .own = t->own, .end = begin};
 
     if (t->full) {
         axe_ctx_free(t->own);
@@ -678,7 +466,7 @@ axe_sim_replay(sim *s)
     begin_clusters(&p, begin);
     while (p.n_heap > 0)
         step(&p, pop(&p));
-    put_launch(&p, begin);
+    axe_sim_put_launch(&p, begin);
     axe_ctx_free(t->own);
     return AXE_OK;
 }

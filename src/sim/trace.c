@@ -27,8 +27,8 @@ axe_sim_grown(axe_ctx *cx, void *old, int n, int *cap, size_t size)
     return new;
 }
 
-static int
-gate_new(sim_trace *t)
+int
+axe_sim_gate_new(sim_trace *t)
 {
     t->gate = axe_sim_grown(t->own, t->gate, t->n_gate, &t->cap_gate,
                             sizeof t->gate[0]);
@@ -52,8 +52,8 @@ axe_sim_trace_then(sim_trace *t, int at, int to)
     t->gate[to].need++;
 }
 
-static int32_t
-ticks(double cycles)
+int32_t
+axe_sim_ticks(double cycles)
 {
     double n = ceil(cycles * TICKS - 1e-6);
 
@@ -70,8 +70,8 @@ joins(const sim_record *a, const sim_record *b)
 }
 
 /* True if it is one of its own, and no part of the last. */
-static bool
-put(sim *s, sim_warp *w, sim_record r)
+bool
+axe_sim_trace_put(sim *s, sim_warp *w, sim_record r)
 {
     sim_trace  *t = s->trace;
     sim_stream *to = w->stream;
@@ -157,8 +157,9 @@ note_inst(sim *s, const sim_inst *in, sim_note *n)
             read_array(n, a->tensor);
     }
     if (in->op == SIM_CALC)
-        n->cost = ticks(AXE_SCHEDULERS * in->n_arg *
-                        axe_cost_math(s->mc, in->from->value, each_lane, s));
+        n->cost =
+            axe_sim_ticks(AXE_SCHEDULERS * in->n_arg *
+                          axe_cost_math(s->mc, in->from->value, each_lane, s));
 }
 
 static bool
@@ -282,20 +283,20 @@ axe_sim_trace_global(sim *s, int tensor, int64_t byte, int64_t n, bool write)
     }
 }
 
-static int64_t
-shared_so_far(const sim *s)
+int64_t
+axe_sim_shared_so_far(const sim *s)
 {
     return s->report->shared_read + s->report->shared_written;
 }
 
 /* An atom begins. */
-static void
-count_from_here(sim *s)
+void
+axe_sim_count_from_here(sim *s)
 {
     sim_trace *t = s->trace;
 
     t->bytes = t->memory = 0;
-    t->shared = shared_so_far(s);
+    t->shared = axe_sim_shared_so_far(s);
     t->turns = s->report->conflicts;
     memset(t->seen, 0, sizeof t->seen);
 }
@@ -305,7 +306,7 @@ static double
 shared_cycles(const sim *s)
 {
     const axe_simt *m = s->mc->simt;
-    double          bytes = (double)(shared_so_far(s) - s->trace->shared);
+    double bytes = (double)(axe_sim_shared_so_far(s) - s->trace->shared);
 
     return bytes / (m->banks * m->bank_bytes) +
            (double)(s->report->conflicts - s->trace->turns);
@@ -313,19 +314,21 @@ shared_cycles(const sim *s)
 
 /* ------------------------------------------------------------ instructions */
 
-static void
-wait_at(sim *s, sim_warp *w, int gate, axe_timeline_work why)
+void
+axe_sim_trace_wait(sim *s, sim_warp *w, int gate, axe_timeline_work why)
 {
     if (gate)
-        (void)put(s, w,
-                  (sim_record){
-                      .deed = DEED_WAIT, .work = (uint8_t)why, .gate = gate});
+        (void)axe_sim_trace_put(s, w,
+                                (sim_record){.deed = DEED_WAIT,
+                                             .work = (uint8_t)why,
+                                             .gate = gate});
 }
 
-static void
-arrive_at(sim *s, sim_warp *w, int gate)
+void
+axe_sim_trace_at(sim *s, sim_warp *w, int gate)
 {
-    if (put(s, w, (sim_record){.deed = DEED_ARRIVE, .gate = gate}))
+    if (axe_sim_trace_put(s, w,
+                          (sim_record){.deed = DEED_ARRIVE, .gate = gate}))
         s->trace->gate[gate].need++;
 }
 
@@ -338,14 +341,14 @@ axe_sim_trace_inst(sim *s, sim_warp *w, const sim_inst *in)
         return;
     for (int i = 0; i < n->n_read; i++) {
         sim_array *x = &w->array[n->read[i]];
-        wait_at(s, w, x->gate, AXE_WORK_MEMORY);
+        axe_sim_trace_wait(s, w, x->gate, AXE_WORK_MEMORY);
         x->gate = 0;
     }
     if (n->cost > 0)
-        (void)put(s, w,
-                  (sim_record){.deed = DEED_ISSUE,
-                               .work = AXE_WORK_MATH,
-                               .cost = n->cost});
+        (void)axe_sim_trace_put(s, w,
+                                (sim_record){.deed = DEED_ISSUE,
+                                             .work = AXE_WORK_MATH,
+                                             .cost = n->cost});
 }
 
 void
@@ -354,19 +357,19 @@ axe_sim_trace_before(sim *s, sim_warp *w, const sim_call *c)
     const axe_atom *atom = c->in->shape->atom;
     sim_record r = {.deed = DEED_ISSUE, .work = AXE_WORK_SYNC, .cost = TICKS};
 
-    count_from_here(s);
+    axe_sim_count_from_here(s);
     if (atom->kind == AXE_ATOM_SYNC) {
         r.deed = DEED_PAUSE;
-        r.cost = ticks(atom->cost);
+        r.cost = axe_sim_ticks(atom->cost);
     } else if (!c->in->shape->async) {
         return;
     } else if (atom->kind == AXE_ATOM_COPY) {
         r.deed = DEED_MOVE;
         r.work = AXE_WORK_LOAD;
-        r.cost = ticks(atom->cost);
+        r.cost = axe_sim_ticks(atom->cost);
     }
     if (r.cost > 0)
-        (void)put(s, w, r);
+        (void)axe_sim_trace_put(s, w, r);
 }
 
 static axe_timeline_work
@@ -405,216 +408,50 @@ axe_sim_trace_after(sim *s, sim_warp *w, const sim_call *c)
     if (sh->atom->kind == AXE_ATOM_CONTRACT) {
         bool alone = sh->atom->by == AXE_SCOPE_THREAD;
         r.deed = alone ? DEED_ISSUE : DEED_PRODUCT;
-        r.cost = ticks(AXE_SCHEDULERS * (alone ? product_cycles(s, c) : cost));
-        (void)put(s, w, r);
+        r.cost = axe_sim_ticks(AXE_SCHEDULERS *
+                               (alone ? product_cycles(s, c) : cost));
+        (void)axe_sim_trace_put(s, w, r);
         return;
     }
-    r.cost = ticks(fmax(cost, shared_cycles(s)));
+    r.cost = axe_sim_ticks(fmax(cost, shared_cycles(s)));
     r.bytes = (int32_t)t->bytes;
     r.memory = (int32_t)t->memory;
     if (sh->atom->kind == AXE_ATOM_LOAD) {
         sim_array *x = &w->array[c->in->arg[0].tensor];
         if (!x->gate)
-            x->gate = gate_new(t);
+            x->gate = axe_sim_gate_new(t);
         r.gate = x->gate;
     }
-    if (put(s, w, r) && r.gate)
+    if (axe_sim_trace_put(s, w, r) && r.gate)
         t->gate[r.gate].need++;
 }
 
-/* -------------------------------------------------------- engines' operations
- */
+/* ----------------------------------------------------------------- barriers */
 
-/* The gate of what the warp asks for until its next commit, which comes behind
- * what it asked for before. */
-static int
-open_gate(sim_trace *t, sim_group *g, int which)
-{
-    if (g->gate[which])
-        return g->gate[which];
-    g->gate[which] = gate_new(t);
-    if (g->last[which])
-        axe_sim_trace_then(t, g->last[which], g->gate[which]);
-    return g->gate[which];
-}
-
-void
-axe_sim_trace_commit(sim_group *g)
-{
-    for (int i = 0; i < 2; i++) {
-        if (g->gate[i])
-            g->last[i] = g->gate[i];
-        g->gate[i] = 0;
-    }
-}
-
-void
-axe_sim_trace_drain(sim *s, sim_warp *w, int gate)
-{
-    wait_at(s, w, gate, AXE_WORK_ATOMS);
-}
-
-static int
-phase_gate(sim_trace *t, sim_mbar *b)
+int
+axe_sim_phase_gate(sim_trace *t, sim_mbar *b)
 {
     if (!b->gate)
-        b->gate = gate_new(t);
+        b->gate = axe_sim_gate_new(t);
     return b->gate;
 }
-
-/* One of the warps that do it together has come. */
-void
-axe_sim_trace_come(sim *s, sim_warp *w, sim_group *g, sim_async *o)
-{
-    sim_trace *t = s->trace;
-
-    if (!o->start) {
-        o->start = gate_new(t);
-        o->gate = gate_new(t);
-        t->gate[o->gate].need = 1;
-    }
-    arrive_at(s, w, o->start);
-    for (int i = 0; i < 2; i++)
-        axe_sim_trace_then(t, o->gate, open_gate(t, g, i));
-}
-
-static sim_engine
-engine_of(const sim_async *o)
-{
-    const sim_shape *sh = o->call.in->shape;
-
-    if (sh->atom->kind == AXE_ATOM_CONTRACT || sh->tile)
-        return ENGINE_TENSOR;
-    if (sh->atom->kind == AXE_ATOM_COPY)
-        return ENGINE_COPY;
-    return sh->atom->kind == AXE_ATOM_SYNC ? ENGINE_NONE : ENGINE_MOVE;
-}
-
-/* Into how many CTAs a copy goes. */
-static int
-n_destinations(const sim_call *c)
-{
-    int64_t mask;
-
-    if (c->in->shape->atom->kind != AXE_ATOM_COPY || c->in->n_arg < 4)
-        return 1;
-    mask = c->at[3][axe_sim_first(c->mask)];
-    return mask > 0 ? axe_sim_how_many((axe_lane_set)mask) : 1;
-}
-
-/* An arrival that comes when the group is done so far. */
-static void
-ask_arrival(sim *s, sim_async *o, sim_group *g)
-{
-    (void)open_gate(s->trace, g, 0);
-    arrive_at(s, o->call.warp, g->gate[0]);
-    axe_sim_trace_commit(g);
-    o->gate = g->last[0];
-}
-
-void
-axe_sim_trace_ask(sim *s, sim_async *o)
-{
-    sim_trace *t = s->trace;
-    sim_call  *c = &o->call;
-    sim_group *g =
-        c->in->shape->group >= 0 ? &c->warp->group[c->in->shape->group] : NULL;
-    sim_task op = {.engine = engine_of(o),
-                   .cta = (o->bar && !o->arrives ? o->to : c->warp->cta)->ran,
-                   .n_cta = c->in->shape->ctas,
-                   .share = n_destinations(c)};
-
-    if (o->arrives) {
-        ask_arrival(s, o, g);
-        return;
-    }
-    t->op = axe_sim_grown(t->own, t->op, t->n_op, &t->cap_op, sizeof t->op[0]);
-    o->op = t->n_op++;
-    if (o->start) {
-        op.gate = o->gate;
-        t->gate[o->start].op = o->op;
-    } else if (o->bar) {
-        op.gate = phase_gate(t, o->bar);
-        t->gate[op.gate].need++;
-    } else {
-        op.gate = open_gate(t, g, 0);
-        op.read = open_gate(t, g, 1);
-        t->gate[op.gate].need++;
-        t->gate[op.read].need++;
-    }
-    t->op[o->op] = op;
-    if (!o->start)
-        (void)put(s, c->warp, (sim_record){.deed = DEED_ASK, .gate = o->op});
-}
-
-void
-axe_sim_trace_begin(sim *s, sim_async *o)
-{
-    count_from_here(s);
-    if (o->arrives)
-        axe_sim_trace_then(s->trace, o->gate, phase_gate(s->trace, o->bar));
-}
-
-static bool
-in_shared(const sim_side *x)
-{
-    return x->memory && !x->tile;
-}
-
-/* [cycles] that an SM's shared memory takes to give a product its factors. */
-static double
-factor_cycles(const sim *s, const sim_call *c)
-{
-    const sim_product *p = c->in->shape->product;
-    const axe_simt    *m = s->mc->simt;
-    double             bits = 0;
-
-    for (int i = 1; p && i <= 2; i++)
-        if (in_shared(i == 1 ? &p->a : &p->b))
-            bits +=
-                (double)(i == 1 ? p->m : p->n) * p->k *
-                axe_type_table[s->g->buffer[c->in->arg[i].tensor].tensor->type]
-                    .bits;
-    return bits / 8 / (m->banks * m->bank_bytes) / c->in->shape->ctas;
-}
-
-void
-axe_sim_trace_done(sim *s, const sim_async *o)
-{
-    sim_trace       *t = s->trace;
-    sim_task        *op = &t->op[o->op];
-    const sim_shape *sh = o->call.in->shape;
-    double           cycles = axe_atom_cycles(sh->atom, sh->param);
-
-    if (o->arrives)
-        return;
-    op->bytes = t->bytes / op->share;
-    op->memory = t->memory / op->share;
-    if (op->engine == ENGINE_COPY && op->bytes == 0) /* between CTAs */
-        op->bytes = (shared_so_far(s) - t->shared) / 2;
-    if (op->engine == ENGINE_TENSOR)
-        cycles = fmax(cycles, factor_cycles(s, &o->call));
-    op->cost = ticks(op->engine == ENGINE_COPY ? 0 : cycles);
-}
-
-/* ----------------------------------------------------------------- barriers */
 
 void
 axe_sim_trace_barrier(sim *s, sim_warp *w, sim_named *b, bool stays)
 {
     if (!b->gate)
-        b->gate = gate_new(s->trace);
-    arrive_at(s, w, b->gate);
+        b->gate = axe_sim_gate_new(s->trace);
+    axe_sim_trace_at(s, w, b->gate);
     if (stays)
-        wait_at(s, w, b->gate,
-                b == &w->cta->cluster->all ? AXE_WORK_CLUSTER
-                                           : AXE_WORK_BARRIER);
+        axe_sim_trace_wait(s, w, b->gate,
+                           b == &w->cta->cluster->all ? AXE_WORK_CLUSTER
+                                                      : AXE_WORK_BARRIER);
 }
 
 void
 axe_sim_trace_arrive(sim *s, sim_warp *w, sim_mbar *b)
 {
-    arrive_at(s, w, phase_gate(s->trace, b));
+    axe_sim_trace_at(s, w, axe_sim_phase_gate(s->trace, b));
 }
 
 /* The phase that the warp waits for: the first of that parity that it does not
@@ -630,24 +467,24 @@ axe_sim_trace_await(sim *s, sim_warp *w, sim_mbar *b, int parity)
     if (known + 1 == b->phase)
         gate = b->before;
     else if (known == b->phase)
-        gate = phase_gate(s->trace, b);
-    wait_at(s, w, gate, AXE_WORK_MBAR);
+        gate = axe_sim_phase_gate(s->trace, b);
+    axe_sim_trace_wait(s, w, gate, AXE_WORK_MBAR);
 }
 
 int
 axe_sim_trace_count(sim *s, sim_warp *w, int before)
 {
     sim_trace *t = s->trace;
-    int        gate = gate_new(t);
+    int        gate = axe_sim_gate_new(t);
 
     if (before)
         axe_sim_trace_then(t, before, gate);
-    if (put(s, w,
-            (sim_record){.deed = DEED_MOVE,
-                         .work = AXE_WORK_STORE,
-                         .gate = gate,
-                         .cost = TICKS,
-                         .bytes = s->mc->simt->sector_bytes}))
+    if (axe_sim_trace_put(s, w,
+                          (sim_record){.deed = DEED_MOVE,
+                                       .work = AXE_WORK_STORE,
+                                       .gate = gate,
+                                       .cost = TICKS,
+                                       .bytes = s->mc->simt->sector_bytes}))
         t->gate[gate].need++;
     return gate;
 }
@@ -655,5 +492,5 @@ axe_sim_trace_count(sim *s, sim_warp *w, int before)
 void
 axe_sim_trace_reach(sim *s, sim_warp *w, int gate)
 {
-    wait_at(s, w, gate, AXE_WORK_COUNTER);
+    axe_sim_trace_wait(s, w, gate, AXE_WORK_COUNTER);
 }

@@ -115,6 +115,21 @@ void *axe_sim_grown(axe_ctx *cx, void *old, int n, int *cap, size_t size);
 int axe_sim_link(sim_trace *t, int to, int next);
 /* Number `to` is to come to gate `at` as well. */
 void axe_sim_trace_then(sim_trace *t, int at, int to);
+int  axe_sim_gate_new(sim_trace *t);
+/* Of the phase that the mbarrier is in. */
+int axe_sim_phase_gate(sim_trace *t, sim_mbar *b);
+
+/* One more record of a warp.  True if it is one of its own, and no part of the
+ * last. */
+bool axe_sim_trace_put(sim *s, sim_warp *w, sim_record r);
+/* The warp waits for a gate, or none; it arrives at one. */
+void axe_sim_trace_wait(sim *s, sim_warp *w, int gate, axe_timeline_work why);
+void axe_sim_trace_at(sim *s, sim_warp *w, int gate);
+int32_t axe_sim_ticks(double cycles);
+/* An atom begins: bytes are counted from here. */
+void axe_sim_count_from_here(sim *s);
+/* [bytes] of shared memory that were read or written. */
+int64_t axe_sim_shared_so_far(const sim *s);
 
 /* When all of the launch happened: into the timeline.
  * Errors  ELIMIT: more was noted than is kept */
