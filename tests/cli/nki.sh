@@ -1,5 +1,6 @@
 #!/bin/sh
 # nki.sh - text of NKI, executed by the shim in tests/nki, and its record by
-# `axe trace`.  Given: AXE the command, SRC the source folder, PYTHON one with NumPy.
+# `axe trace`, in both dialects.  Given: AXE the command, SRC the source folder, PYTHON one with NumPy.
 set -u
-exec "$PYTHON" "$SRC/tests/trn_nki.py" "$AXE" "$SRC"
+"$PYTHON" "$SRC/tests/trn_nki.py" "$AXE" "$SRC" || exit 1
+exec "$PYTHON" "$SRC/tests/trn_nki01.py" "$AXE" "$SRC"

@@ -176,6 +176,9 @@ class Record:
             raise Refused(f"{t.name} has {shape[0]} partitions; there are 128")
         size = int(np.prod(shape[1:])) * BYTES[dtype]
         t.address = address or (0, self.place(buffer, size))
+        if t.address[0] + shape[0] > 128 or t.address[1] + size > ROOM[buffer]:
+            raise Refused(f"{t.name} leaves {buffer}: {size} bytes at {t.address[1]}, "
+                          f"{shape[0]} partitions at {t.address[0]}")
         self.live[buffer].append((t.address[1], size, id(t)))
         dims = ", ".join(map(str, shape))
         self.lines.append(f"{buffer} {t.name} : {dtype}[{dims}] at {t.address[0]}, {t.address[1]}")

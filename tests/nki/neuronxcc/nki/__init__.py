@@ -1,0 +1,60 @@
+"""neuronxcc.nki: the first dialect of NKI (0.1, SDK 2.20 to 2.29), as far as
+texts need it that TVM's trn back end prints, or that Axe prints on request.
+
+Over the same machine as the newer dialect (tests/nki/nki): results are assigned,
+indices are arrays, loads and stores are functions, and a product is added by
+`+=`.  What differs in meaning is the last: `+=` begins a new sum where nothing
+was written, where zeros were, and where the sum so far has been read; elsewhere
+it goes on with the sum that is there.
+
+    with nki.recording() as record:
+        kernel(a, b, out)      # NumPy arrays; `out` is a shape: (M, N), "f32"
+    record.text(), record.inputs, record.outputs
+"""
+
+import inspect
+
+from nki import _machine
+
+from . import compiler, isa, language, typing  # noqa: F401
+from ._tensor import Tile
+
+recording = _machine.recording
+
+
+def baremetal(function=None, **_):
+    """A kernel.  Parameters that are `nt.mutable_tensor` are results: what is given
+    for one is its shape and type."""
+    if function is None:
+        return baremetal
+
+    def kernel(*given):
+        record, args = _machine.current(), []
+        for (name, p), x in zip(inspect.signature(function).parameters.items(), given,
+                                strict=True):
+            if p.annotation is typing.mutable_tensor:
+                shape, dtype = x
+                t = record.tensor(tuple(shape), _Named(dtype), _Named("hbm"), name, None)
+                record.output(t)
+            else:
+                t = record.input(name, x)
+            args.append(Tile(t, t.shape))
+        function(*args)
+        return {t.name: t.array() for t in record.outputs.values()}
+
+    return kernel
+
+
+class _Named:
+    def __init__(self, name):
+        self.name = name
+
+
+jit = baremetal
+
+
+def benchmark(*_, **__):
+    raise _machine.Refused("nki.benchmark needs a Trainium")
+
+
+simulate_kernel = trace = benchmark
