@@ -51,6 +51,14 @@ AXE_CHECK axe_status axe_tool_write(axe_ctx *cx, const char *path,
 /* EARG: the output (NULL and "-" are fine) is the file that is read. */
 AXE_CHECK axe_status axe_tool_check_output(axe_ctx *cx, const char *out,
                                            const char *in);
+/* Does `axe VERB --timeline PATH` name a picture (.svg) or trace events
+ * (.json)? AXE_EXIT_USAGE, said, if not. */
+int axe_tool_check_picture(const char *verb, const char *path);
+/* Write that; EIO. */
+struct axe_timeline;
+AXE_CHECK axe_status axe_tool_picture(axe_ctx *cx, const char *path,
+                                      const struct axe_timeline *t);
+
 /* Are both names of one file, be it there or not? */
 bool axe_tool_same_file(const char *a, const char *b);
 

@@ -106,34 +106,12 @@ take_policy(axe_run_args *a, const char *arg)
     return AXE_EXIT_OK;
 }
 
-/* Pictures of a timeline, by how a file's name ends. */
-static const struct picture {
-    const char *end;
-    void (*draw)(axe_ctx *cx, const axe_timeline *t, axe_buf *out);
-} pictures[] = {{".svg", axe_timeline_svg}, {".json", axe_timeline_trace}};
-
-static const struct picture *
-picture_of(const char *path)
-{
-    const char *end = strrchr(path, '.');
-
-    for (int i = 0; end && i < AXE_LEN(pictures); i++)
-        if (strcmp(end, pictures[i].end) == 0)
-            return &pictures[i];
-    return NULL;
-}
-
 static int
 take_timeline(axe_run_args *a, const char *arg)
 {
-    if (!picture_of(arg))
-        return axe_tool_usage(verb,
-                              "--timeline %s: a name that ends in .svg, a "
-                              "picture, or .json, trace events",
-                              arg);
     a->timeline = arg;
     a->sim.timeline = true;
-    return AXE_EXIT_OK;
+    return axe_tool_check_picture(verb, arg);
 }
 
 static int
@@ -171,17 +149,6 @@ typedef struct orders {
     axe_sim_report      report;
     const axe_timeline *timeline; /* of the first order */
 } orders;
-
-static axe_status
-draw(axe_ctx *cx, const axe_run_args *a, const axe_timeline *t)
-{
-    axe_buf b = {.cx = cx};
-
-    if (!a->timeline || !t)
-        return AXE_OK;
-    picture_of(a->timeline)->draw(cx, t, &b);
-    return axe_tool_write(cx, a->timeline, b.text, b.len);
-}
 
 static axe_status
 run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
@@ -279,7 +246,8 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     r->n_thread = 1;
     r->on = "the simulator";
     AXE_TRY(axe_run_by(cx, a, NULL, &by, r));
-    AXE_TRY(draw(cx, a, o.report.timeline));
+    if (a->timeline && o.report.timeline)
+        AXE_TRY(axe_tool_picture(cx, a->timeline, o.report.timeline));
     print(cx, a, r, &o.report);
     if (o.report.n_finding > 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,

@@ -27,14 +27,24 @@ static const char help[] =
     "      --profile NAME      numbers of the model: legacy (default), doc\n"
     "      --param NAME=VALUE  another value of one of them\n"
     "      --params            list them, with their sources\n"
+    "      --timeline FILE     when engines do what: a picture (.svg), or "
+    "trace\n"
+    "                          events (.json)\n"
     "  -p, --print             print the program, run nothing\n"
     "  -h, --help              this text\n";
 
-enum { OPT_SET, OPT_PROFILE, OPT_PARAM, OPT_PARAMS, MAX_SET = 64 };
+enum {
+    OPT_SET,
+    OPT_PROFILE,
+    OPT_PARAM,
+    OPT_PARAMS,
+    OPT_TIMELINE,
+    MAX_SET = 64
+};
 
 typedef struct options {
     axe_trn_options trn;
-    const char     *profile, *set[MAX_SET], *param[MAX_SET];
+    const char     *profile, *timeline, *set[MAX_SET], *param[MAX_SET];
     int             n_set, n_param;
     bool            print, params;
 } options;
@@ -130,6 +140,8 @@ run(axe_ctx *cx, const axe_trace *t, const options *opt, char **text, int n)
             t->tensor[i].access != AXE_TRACE_IN)
             AXE_TRY(write_array(cx, t, i, path, data[i]));
     }
+    if (opt->timeline)
+        AXE_TRY(axe_tool_picture(cx, opt->timeline, report.timeline));
     axe_putf(&b, "profile %s: ", opt->profile);
     axe_trn_put_report(&b, &report);
     fputs(b.text, stdout);
@@ -179,6 +191,10 @@ take(options *opt, int c)
     case OPT_PROFILE:
         opt->profile = optarg;
         return true;
+    case OPT_TIMELINE:
+        opt->timeline = optarg;
+        opt->trn.timeline = true;
+        return true;
     case OPT_PARAMS:
         opt->params = true;
         return true;
@@ -201,6 +217,7 @@ axe_verb_trace(int argc, char **argv)
         {"time", no_argument, NULL, 't'},
         {"profile", required_argument, NULL, OPT_PROFILE},
         {"param", required_argument, NULL, OPT_PARAM},
+        {"timeline", required_argument, NULL, OPT_TIMELINE},
         {"params", no_argument, NULL, OPT_PARAMS},
         {"print", no_argument, NULL, 'p'},
         {"help", no_argument, NULL, 'h'},
@@ -219,6 +236,9 @@ axe_verb_trace(int argc, char **argv)
     }
     if (argc == optind && !opt.params)
         return axe_tool_usage("trace", "it takes a file");
+    if (opt.timeline &&
+        axe_tool_check_picture("trace", opt.timeline) != AXE_EXIT_OK)
+        return AXE_EXIT_USAGE;
     axe_ctx *cx = axe_ctx_new();
     if (!cx)
         return axe_tool_finish(AXE_EXIT_FAIL);

@@ -1,8 +1,9 @@
 /* timeline.h - when what happened, by a model of time, and pictures of it.
  *
  * A row is a part of an SM: the warps of a warpgroup of one CTA, or an engine
- * that works for it.  Its spans say what it does, one after the other.  Nothing
- * of it is measured: docs/simulator.md says what the clock counts. */
+ * that works for it; or an engine of another machine's core.  Its spans say
+ * what it does, one after the other.  Nothing of it is measured:
+ * docs/simulator.md says what the clock counts. */
 #ifndef AXE_TIMELINE_H
 #define AXE_TIMELINE_H
 
@@ -60,7 +61,9 @@ typedef struct axe_timeline_launch {
 
 typedef struct axe_timeline {
     const char          *kernel, *machine;
-    double               ghz; /* of the clock that cycles are of */
+    const char          *part; /* what rows are parts of; NULL: "SM" */
+    const char          *unit; /* of all times; NULL: "cycles" */
+    double               ghz;  /* units in a nanosecond */
     int                  n_sm;
     int64_t              cycles; /* of it all */
     int                  n_launch, n_row, n_role;

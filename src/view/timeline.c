@@ -31,6 +31,24 @@ axe_work_waits(axe_timeline_work w)
     return (unsigned)w < AXE_N_WORK && work_waits[w];
 }
 
+const char *
+view_part(const axe_timeline *t)
+{
+    return t->part ? t->part : "SM";
+}
+
+const char *
+view_unit(const axe_timeline *t)
+{
+    return t->unit ? t->unit : "cycles";
+}
+
+double
+view_us(const axe_timeline *t, int64_t cycles)
+{
+    return (double)cycles / t->ghz * 1e-3;
+}
+
 /* --------------------------------------------------------------------- rows */
 
 const char *
@@ -130,12 +148,6 @@ view_row_join(axe_ctx *cx, const axe_timeline_row *r, int64_t cycles, int parts,
 
 /* ------------------------------------------------------------------- totals */
 
-static double
-microseconds(const axe_timeline *t, int64_t cycles)
-{
-    return (double)cycles / t->ghz * 1e-3;
-}
-
 /* The longest in each column. */
 enum { COLUMNS = AXE_N_WORK + 3 };
 
@@ -234,7 +246,7 @@ axe_timeline_print(axe_ctx *cx, const axe_timeline *t, axe_buf *out)
 
     find_widths(cx, t, width);
     axe_putf(out, "time, by a model: %" PRId64 " cycles, %.2f us at %.4g GHz\n",
-             t->cycles, microseconds(t, t->cycles), t->ghz);
+             t->cycles, view_us(t, t->cycles), t->ghz);
     for (int l = 0; l < t->n_launch; l++) {
         const axe_timeline_launch *a = &t->launch[l];
         axe_putf(out,
@@ -280,7 +292,7 @@ axe_timeline_json(axe_ctx *cx, const axe_timeline *t, axe_buf *out)
     axe_putf(out,
              "{\"model\": true, \"cycles\": %" PRId64
              ", \"microseconds\": %.4f, \"ghz\": %.4g, \"launches\": [",
-             t->cycles, microseconds(t, t->cycles), t->ghz);
+             t->cycles, view_us(t, t->cycles), t->ghz);
     for (int l = 0; l < t->n_launch; l++) {
         const axe_timeline_launch *a = &t->launch[l];
         bool                       first = true;
@@ -330,9 +342,9 @@ put_event(axe_ctx *cx, const axe_timeline *t, const axe_timeline_row *r,
     axe_putf(out,
              ",\n{\"ph\": \"X\", \"name\": \"%s\", \"cat\": \"%s\", \"pid\": "
              "%d, \"tid\": %d, \"ts\": %.6f, \"dur\": %.6f, \"args\": "
-             "{\"begin\": %" PRId64 ", \"cycles\": %" PRId64 "}}",
-             name, kind, r->sm, row, microseconds(t, s->begin),
-             microseconds(t, s->end) - microseconds(t, s->begin), s->begin,
+             "{\"begin\": %" PRId64 ", \"%s\": %" PRId64 "}}",
+             name, kind, r->sm, row, view_us(t, s->begin),
+             view_us(t, s->end) - view_us(t, s->begin), s->begin, view_unit(t),
              s->end - s->begin);
 }
 
@@ -345,9 +357,9 @@ put_launch_event(const axe_timeline *t, int l, axe_buf *out)
     put_text(out, a->name);
     axe_putf(out,
              ", \"pid\": %d, \"tid\": 0, \"ts\": %.6f, \"dur\": %.6f, "
-             "\"args\": {\"begin\": %" PRId64 ", \"cycles\": %" PRId64 "}}",
-             t->n_sm, microseconds(t, a->begin),
-             microseconds(t, a->end) - microseconds(t, a->begin), a->begin,
+             "\"args\": {\"begin\": %" PRId64 ", \"%s\": %" PRId64 "}}",
+             t->n_sm, view_us(t, a->begin),
+             view_us(t, a->end) - view_us(t, a->begin), a->begin, view_unit(t),
              a->end - a->begin);
 }
 
@@ -389,7 +401,7 @@ axe_timeline_trace(axe_ctx *cx, const axe_timeline *t, axe_buf *out)
         axe_timeline_row        joined = *r;
         if (r->sm != sm)
             put_meta(out, "process_name", r->sm, 0,
-                     axe_textf(cx, "SM %d", r->sm));
+                     axe_textf(cx, "%s %d", view_part(t), r->sm));
         sm = r->sm;
         put_meta(out, "thread_name", sm, i,
                  axe_textf(cx, "%d: %s", r->slot,

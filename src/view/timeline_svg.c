@@ -61,11 +61,22 @@ put_middle(chart *c, int x, int y, const char *text)
     view_put_text(&c->at, x, y, "", "middle", text);
 }
 
+static bool
+is_used(const chart *c, int w)
+{
+    for (int i = 0; i < c->t->n_role; i++)
+        if (c->t->role[i].cycles[w] > 0)
+            return true;
+    return false;
+}
+
 static void
 put_patterns(chart *c)
 {
     axe_puts(c->at.out, "<defs>\n");
-    for (int w = 0; w < AXE_N_WORK; w++)
+    for (int w = 0; w < AXE_N_WORK; w++) {
+        if (!is_used(c, w))
+            continue;
         axe_putf(c->at.out,
                  "<pattern id=\"w%d\" width=\"6\" height=\"6\" "
                  "patternUnits=\"userSpaceOnUse\"><rect width=\"6\" "
@@ -73,6 +84,7 @@ put_patterns(chart *c)
                  "stroke=\"%s\" fill=\"none\"/></pattern>\n",
                  w, color[w], pattern[w],
                  axe_work_waits((axe_timeline_work)w) ? "#d1d5db" : "#6b7280");
+    }
     axe_puts(c->at.out, "</defs>\n");
 }
 
@@ -95,10 +107,7 @@ put_legend(chart *c)
     int n = 0;
 
     for (int w = 0; w < AXE_N_WORK; w++) {
-        bool used = false;
-        for (int i = 0; i < c->t->n_role; i++)
-            used = used || c->t->role[i].cycles[w] > 0;
-        if (!used)
+        if (!is_used(c, w))
             continue;
         int x = HEAD + n % KEYS * KEY_WIDE, y = c->at.y + n / KEYS * (HIGH + 4);
         put_box(c, x, y, 2 * HIGH, w);
@@ -125,7 +134,7 @@ step_of(int64_t all)
                 return ten * of[i];
 }
 
-/* Cycles above the rows, microseconds below. */
+/* In the timeline's unit above the rows, microseconds below. */
 static void
 put_axis(chart *c, int y, double per, const char *unit, int decimals)
 {
@@ -182,8 +191,8 @@ put_row(chart *c, const axe_timeline_row *r)
     put_words(c, r->kind == AXE_ROW_BLOCK ? VIEW_MARGIN : VIEW_MARGIN + 64,
               c->at.y + HIGH - 4, "head",
               r->kind == AXE_ROW_BLOCK
-                  ? axe_textf(c->cx, r->slot > 0 ? "SM %d, %d" : "SM %d", r->sm,
-                              r->slot)
+                  ? axe_textf(c->cx, r->slot > 0 ? "%s %d, %d" : "%s %d",
+                              view_part(c->t), r->sm, r->slot)
                   : view_row_name(c->cx, r->kind, r->first, r->last));
     view_row_join(c->cx, r, c->t->cycles, WIDE, &joined);
     if (r->kind == AXE_ROW_BLOCK)
@@ -238,10 +247,14 @@ put_head(chart *c)
     put_words(c, VIEW_MARGIN, c->at.y, "title",
               axe_textf(c->cx, "%s on %s", t->kernel, t->machine));
     put_words(c, VIEW_MARGIN, c->at.y + 18, "sub",
-              axe_textf(c->cx,
-                        "%" PRId64 " cycles, %.2f us at %.4g GHz, by a model: "
-                        "nothing here is measured",
-                        t->cycles, (double)t->cycles / t->ghz * 1e-3, t->ghz));
+              t->unit
+                  ? axe_textf(c->cx,
+                              "%.2f us, by a model: nothing here is measured",
+                              view_us(t, t->cycles))
+                  : axe_textf(c->cx,
+                              "%" PRId64 " cycles, %.2f us at %.4g GHz, by a "
+                              "model: nothing here is measured",
+                              t->cycles, view_us(t, t->cycles), t->ghz));
     c->at.y += 32;
 }
 
@@ -269,7 +282,7 @@ axe_timeline_svg(axe_ctx *cx, const axe_timeline *t, axe_buf *out)
     put_legend(&c);
     top = c.at.y;
     c.at.y += 30;
-    put_axis(&c, c.at.y, 1, "cycles", 0);
+    put_axis(&c, c.at.y, 1, view_unit(t), 0);
     c.at.y += 8;
     put_rows(&c);
     c.at.y += 16;

@@ -36,6 +36,15 @@ check data     1 'no data for lhsT'           "$AXE" trace "$t"
 check array    1 "no array for 'z=1.npy'"     "$AXE" trace "$t" z=1.npy
 check print    0 'for m = M / 128 {'          "$AXE" trace "$t" --print
 
+check picture  0 'us; device memory' \
+    "$AXE" trace "$t" -t --set K=512 --timeline "$tmp/t.svg"
+grep -q '>dma, out</text>' "$tmp/t.svg" || { echo "FAILED picture"; failed=1; }
+check events   0 'us; device memory' \
+    "$AXE" trace "$t" -t --set K=512 --timeline "$tmp/t.json"
+"$PYTHON" -m json.tool "$tmp/t.json" >/dev/null || { echo "FAILED events"; failed=1; }
+check nopict   2 'a name that ends in .svg'   "$AXE" trace "$t" -t --timeline t.png
+check noroom   1 'No such file' "$AXE" trace "$t" -t --timeline "$tmp/none/t.svg"
+
 # An error of a program is at its line.
 sed 's/tensor nc_matmul sum, a, b/tensor nc_matmul sum, b, a/' "$t" >"$tmp/wrong.trace"
 check line     1 'wrong.trace:18:35: error: 512 values of m; nc_matmul takes 128' \

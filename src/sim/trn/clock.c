@@ -16,14 +16,10 @@ enum {
     N_COMPUTE = AXE_TRN_dma
 };
 
-typedef struct times {
-    double begin, free, end; /* free: its engine */
-} times;
-
 typedef struct state {
     const trn_run        *r;
     const axe_trn_params *p;
-    times                *t;    /* of records; end < 0: not yet */
+    trn_times            *t;    /* of records; end < 0: not yet */
     uint32_t             *next; /* record of the same queue; n_record: none */
     uint32_t              head[N_COMPUTE + MAX_QUEUES];
     double                free[N_COMPUTE + MAX_QUEUES];
@@ -106,7 +102,7 @@ begin_compute(state *s, int q, double at)
 {
     uint32_t          i = s->head[q];
     const trn_record *rec = &s->r->record[i];
-    times            *t = &s->t[i];
+    trn_times        *t = &s->t[i];
     bool              idle = s->last[q] == 0 || at > s->free[q];
 
     t->begin = at;
@@ -140,7 +136,7 @@ begin_dma(state *s, int q, double at)
         end = fmax(end, s->server[e]);
     }
     s->hbm = fmax(s->hbm, first) + (double)rec->bytes / p->hbm_gbs;
-    s->t[i] = (times){at, at, fmax(end, s->hbm)};
+    s->t[i] = (trn_times){at, at, fmax(end, s->hbm)};
     s->free[q] = at;
 }
 
@@ -178,7 +174,7 @@ trn_clock(trn_run *r, axe_trn_report *out)
 
     s->r = r;
     s->p = p;
-    s->t = axe_new_array(r->cx, times, r->n_record);
+    s->t = axe_new_array(r->cx, trn_times, r->n_record);
     s->next = axe_new_array(r->cx, uint32_t, r->n_record);
     enqueue(s);
     while (one(s))
@@ -191,4 +187,6 @@ trn_clock(trn_run *r, axe_trn_report *out)
         moved += (double)rec->bytes + (double)rec->rows * p->dma_row_bytes;
     }
     out->busy[AXE_TRN_dma] = moved / p->dma_gbs;
+    if (r->opt->timeline)
+        out->timeline = trn_timeline(r, s->t, out->ns);
 }

@@ -175,6 +175,17 @@ more(trn_run *r)
     r->cap_record = cap;
 }
 
+/* What a row of a timeline says of it. */
+static axe_timeline_work
+work_of(const trn_record *me, int op)
+{
+    if (me->engine == AXE_TRN_dma)
+        return me->stores ? AXE_WORK_STORE : AXE_WORK_LOAD;
+    if (op == AXE_TRN_OP_nc_transpose || op == AXE_TRN_OP_tensor_copy)
+        return AXE_WORK_EXCHANGE;
+    return me->engine == AXE_TRN_tensor ? AXE_WORK_PRODUCT : AXE_WORK_MATH;
+}
+
 axe_status
 trn_record_add(trn_run *r, const trn_instr *in)
 {
@@ -199,6 +210,7 @@ trn_record_add(trn_run *r, const trn_instr *in)
         me->ns = cycles(in) / ghz;
     if (in->step->op == AXE_TRN_OP_nc_matmul)
         me->weights = (double)in->role['m'] / r->opt->params.weights_per / ghz;
+    me->work = work_of(me, in->step->op);
     r->n_record++;
     return AXE_OK;
 }

@@ -8,12 +8,14 @@
 #ifndef AXE_SIM_TRN_H
 #define AXE_SIM_TRN_H
 
+#include "axe/timeline.h"
 #include "trace/trace.h"
 
 typedef struct axe_trn_options {
     axe_trn_params params;
     bool           time_only; /* compute nothing; reads of what nobody wrote are
                                  not found */
+    bool    timeline;         /* the report has one */
     int64_t max_steps;        /* instructions, declarations and rounds of loops;
                                  0: 2^22 */
 } axe_trn_options;
@@ -23,6 +25,7 @@ typedef struct axe_trn_report {
     int64_t n[AXE_TRN_N_ENGINE];    /* instructions */
     double  busy[AXE_TRN_N_ENGINE]; /* [ns]; dma: of its engines, the mean */
     int64_t hbm_bytes;              /* read and written */
+    axe_timeline *timeline;         /* or NULL */
 } axe_trn_report;
 
 /* The shape of a tensor in device memory. */

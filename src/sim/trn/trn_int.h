@@ -58,14 +58,15 @@ typedef struct trn_cell {
 
 /* One instruction for the clock. */
 typedef struct trn_record {
-    axe_trn_engine engine;
-    double         ns;      /* that it keeps its engine */
-    double         weights; /* [ns] more if the engine was idle */
-    unsigned       ports;   /* memories that it uses, as bits */
-    uint32_t       need;    /* first of its records to wait for */
-    uint32_t       n_need;
-    int64_t        bytes, rows, first_part, n_part; /* dma */
-    bool           stores;                          /* dma: to device memory */
+    axe_trn_engine    engine;
+    double            ns;      /* that it keeps its engine */
+    double            weights; /* [ns] more if the engine was idle */
+    unsigned          ports;   /* memories that it uses, as bits */
+    uint32_t          need;    /* first of its records to wait for */
+    uint32_t          n_need;
+    int64_t           bytes, rows, first_part, n_part; /* dma */
+    bool              stores; /* dma: to device memory */
+    axe_timeline_work work;
 } trn_record;
 
 typedef struct trn_chunk trn_chunk;
@@ -125,7 +126,14 @@ void trn_store(trn_run *r, const trn_place *p, const float *value);
 AXE_CHECK axe_status trn_compute(trn_run *r, trn_instr *in);
 /* order.c: a record of it, with what it waits for. */
 AXE_CHECK axe_status trn_record_add(trn_run *r, const trn_instr *in);
+/* When a record's instruction did what [ns]; free: its engine is. */
+typedef struct trn_times {
+    double begin, free, end;
+} trn_times;
+
 /* clock.c */
 void trn_clock(trn_run *r, axe_trn_report *out);
+/* timeline.c: the same as rows of engines. */
+axe_timeline *trn_timeline(trn_run *r, const trn_times *t, double ns);
 
 #endif
