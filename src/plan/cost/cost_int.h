@@ -51,6 +51,13 @@ typedef struct axe_cost_env {
 /* The value of an index expression; NAN where a size is not known. */
 double axe_cost_value(const axe_cost_env *e, const axe_node *n);
 
+/* What computes the scalar that n reads, if one statement does; else NULL. */
+const axe_node *axe_cost_scalar(const axe_cost_env *e, const axe_node *n);
+
+/* Is it an element of an integer tensor of the arguments, or a scalar that is
+ * one?  Then that load, else NULL. */
+const axe_node *axe_cost_index(const axe_cost_env *e, const axe_node *n);
+
 /* The loops of the kernel around the statement, with their iterations.  false
  * if the statement is not in the kernel. */
 bool axe_cost_around(axe_cost_env *e, const axe_stmt *s);

@@ -100,6 +100,42 @@ axe_cost_value(const axe_cost_env *e, const axe_node *n)
     }
 }
 
+/* ----------------------------------------------------------------- scalars */
+
+const axe_node *
+axe_cost_scalar(const axe_cost_env *e, const axe_node *n)
+{
+    const axe_node *value = NULL;
+
+    if (n->op != AXE_OP_load || n->u.tensor->rank > 0 ||
+        n->u.tensor->space != AXE_SPACE_REG)
+        return NULL;
+    for (int i = 0; i < e->plan->n_schedule; i++) {
+        const axe_schedule *s = e->plan->schedule[i];
+        if (!s || s->stmt->dst->u.tensor != n->u.tensor)
+            continue;
+        if (value || s->stmt->fold != AXE_FOLD_NONE)
+            return NULL;
+        value = s->stmt->value;
+    }
+    return value;
+}
+
+const axe_node *
+axe_cost_index(const axe_cost_env *e, const axe_node *n)
+{
+    const axe_node *by;
+
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    if ((by = axe_cost_scalar(e, n)))
+        return axe_cost_index(e, by);
+    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_GLOBAL &&
+                   !axe_type_is_float(n->u.tensor->type)
+               ? n
+               : NULL;
+}
+
 /* ---------------------------------------------------------------- branches */
 
 static bool
@@ -178,6 +214,33 @@ over_iterations(axe_cost_env *e, const axe_cost_loop *l, const axe_node *n,
     return iterations > 0 ? weight / iterations : 0;
 }
 
+/* An index that is compared with a size is so by a program that guards itself
+ * against what is none: 1 if that says yes where the index is one, 0 if it says
+ * no, -1 if it is something else. */
+static int
+guards(const axe_cost_env *e, const axe_node *cond)
+{
+    const axe_node *by = axe_cost_scalar(e, cond);
+    double          v;
+    int             a, b;
+
+    if (by)
+        return guards(e, by);
+    if (cond->op == AXE_OP_and) {
+        a = guards(e, cond->arg[0]);
+        b = guards(e, cond->arg[1]);
+        return a < 0 || b < 0 ? -1 : a && b;
+    }
+    if (cond->op != AXE_OP_lt && cond->op != AXE_OP_le)
+        return -1;
+    if (axe_cost_index(e, cond->arg[0]))
+        return isnan(axe_cost_value(e, cond->arg[1])) ? -1 : 1;
+    v = axe_cost_value(e, cond->arg[0]);
+    if (!axe_cost_index(e, cond->arg[1]) || isnan(v))
+        return -1;
+    return cond->op == AXE_OP_lt ? v < 0 : v <= 0;
+}
+
 /* The share of iterations in which the branch is taken, besides those around; a
  * half where that depends on data. */
 static double
@@ -186,6 +249,8 @@ share_of(axe_cost_env *e, const axe_node *cond, bool want)
     const axe_cost_loop *l = decides(e, cond);
     double               v = axe_cost_value(e, cond), all, part, mean;
 
+    if (isnan(v) && guards(e, cond) >= 0)
+        return guards(e, cond) == want;
     if (e->n_cond == AXE_COST_CONDS || isnan(v) || (l && isnan(l->trips)))
         return 0.5;
     all = over_iterations(e, l, NULL, &mean);

@@ -393,7 +393,7 @@ touched_once(model *m, int tensor)
             const axe_cost_touch *c = &m->work[w].touch[t];
             double                all = c->tile;
             for (int l = 0; l < m->launch->scope->n_var; l++)
-                all *= c->moves[l] ? m->env.loop[l].trips : 1;
+                all *= fmax(1, c->moves[l] * m->env.loop[l].trips);
             if (c->tensor->id == tensor)
                 most = fmax(most, fmin(all, bytes_of(m, c->tensor)));
         }

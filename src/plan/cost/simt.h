@@ -77,7 +77,8 @@ typedef struct axe_cost_touch {
     double            tile; /* [bytes] that a CTA's tile has of it */
     double            own;  /* of these, what it moves itself where the CTAs of
                                a cluster share the statement */
-    bool moves[AXE_COST_LOOPS]; /* does the tile's loop move it? */
+    double moves[AXE_COST_LOOPS]; /* how much of it is another in each next
+                                     iteration of the tile's loop: 0 to 1 */
 } axe_cost_touch;
 
 enum { AXE_COST_TOUCHES = 16 };

@@ -81,8 +81,8 @@ add_part(waves *d, const axe_cost_touch *t)
         if (p->tensor != t->tensor || p->write != t->write)
             continue;
         for (int l = 0; l < AXE_COST_LOOPS; l++)
-            p->moves[l] = (p->moves[l] && p->tile >= t->tile) ||
-                          (t->moves[l] && t->tile >= p->tile);
+            p->moves[l] = fmax(p->tile >= t->tile ? p->moves[l] : 0,
+                               t->tile >= p->tile ? t->moves[l] : 0);
         p->tile = fmax(p->tile, t->tile);
         p->own = fmax(p->own, t->own);
         p->hint = p->hint == t->hint ? p->hint : AXE_HINT_NONE;
@@ -105,11 +105,14 @@ whole(const waves *d, const axe_tensor *t)
 static double
 region(const waves *d, const axe_cost_touch *t, int l)
 {
-    double n = t->tile;
+    double n = t->tile, of[AXE_COST_LOOPS];
 
+    for (int v = 0; v < AXE_COST_LOOPS; v++)
+        of[v] = 1;
     for (int i = l; i < d->n; i++)
-        if (t->moves[d->at[i].var])
-            n *= d->at[i].iterations;
+        of[d->at[i].var] *= d->at[i].iterations;
+    for (int v = 0; v < AXE_COST_LOOPS; v++)
+        n *= fmax(1, t->moves[v] * of[v]);
     return fmin(n, whole(d, t->tensor));
 }
 

@@ -131,6 +131,26 @@ part_of(const axe_schedule *s)
     return s->simt->share > 1 ? 1.0 / s->simt->share : 1;
 }
 
+/* How much of a dimension of so many elements is another one in the next
+ * iteration of loop l.  Where an index tensor picks it the iterations have the
+ * dimension's elements one after the other, as experts have their tiles. */
+static double
+moves(const worker *w, const axe_node *n, int l, double extent)
+{
+    const axe_node *by = axe_cost_scalar(w->e, n);
+    double          most = 0;
+
+    if (by)
+        return moves(w, by, l, extent);
+    if (n->op == AXE_OP_var)
+        return n->u.var == w->e->loop[l].var;
+    if (axe_cost_index(w->e, n) == n && axe_mentions(n, w->e->loop[l].var))
+        return fmin(1, extent / fmax(w->e->loop[l].trips, 1));
+    for (int i = 0; i < n->n_arg; i++)
+        most = fmax(most, moves(w, n->arg[i], l, extent));
+    return most;
+}
+
 static void
 touch(worker *w, int operand, double share, int n_tile)
 {
@@ -151,11 +171,13 @@ touch(worker *w, int operand, double share, int n_tile)
                           twice * share * touched(w, load, false),
                           twice * touched(w, load, true),
                           twice * touched(w, load, true) * part_of(w->s),
-                          {false}};
+                          {0}};
     for (int l = 0; l < n_tile; l++)
         for (int d = 0; d < load->n_arg; d++)
             t->moves[l] =
-                t->moves[l] || axe_mentions(load->arg[d], w->e->loop[l].var);
+                fmax(t->moves[l],
+                     moves(w, load->arg[d], l,
+                           axe_cost_value(w->e, load->u.tensor->shape[d])));
 }
 
 /* Of the iterations of the innermost loop around, those that find a line of the
