@@ -7,6 +7,8 @@ trap 'rm -rf "$tmp"' EXIT
 fail() { echo "moe: $*" >&2; exit 1; }
 
 "${PYTHON:-python3}" "$SRC/tests/moe_gpu.py" "$AXE"
+# What the model expects of it, as docs/overlap.md says.
+"${PYTHON:-python3}" "$SRC/tests/moe_model.py" "$AXE" "$SRC"
 
 # Two indices that are digits of a row's number walk one dimension of a map.
 "$AXE" explain "$SRC/kernels/moe_sm90.axe" --set BM=8 --set BI=64 --set BN=128 >"$tmp/out"

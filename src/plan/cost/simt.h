@@ -52,7 +52,9 @@ typedef struct axe_simt_cost {
                          the products, each argument moved once */
     double peak_s;    /* the products' part of it, at the nominal clock */
     double seconds;
-    double times; /* of one launch: how often the host makes it */
+    double apart_s; /* the same if scopes of one launch had one each, and
+                       nothing were counted */
+    double times;   /* of one launch: how often the host makes it */
 } axe_simt_cost;
 
 /* Launch i of p->simt.
@@ -79,6 +81,7 @@ typedef struct axe_cost_touch {
                                a cluster share the statement */
     double moves[AXE_COST_LOOPS]; /* how much of it is another in each next
                                      iteration of the tile's loop: 0 to 1 */
+    bool picked; /* by an index tensor: it may be another part the next time */
 } axe_cost_touch;
 
 enum { AXE_COST_TOUCHES = 16 };
@@ -107,6 +110,23 @@ typedef struct axe_cost_work {
     int            n_touch;
     axe_cost_touch touch[AXE_COST_TOUCHES];
 } axe_cost_work;
+
+/* A launch while it is looked at. */
+typedef struct axe_simt_model {
+    axe_cost_env           env;
+    const axe_simt_launch *launch;
+    const axe_simt        *simt;
+    const axe_rates       *rates;
+    int                    n; /* statements of the launch */
+    axe_cost_work         *work;
+    bool                   alone; /* as if the launch were the scope's own */
+    axe_simt_cost         *out;
+} axe_simt_model;
+
+/* simt_role.c.  [bytes] of all of a tensor; [cycles] of a CTA's longest role in
+ * all tiles, or of its statements where it has none. */
+double axe_simt_bytes_of(const axe_simt_model *m, const axe_tensor *t);
+double axe_simt_chain(const axe_simt_model *m);
 
 /* simt_work.c.  e has the loops around s, the first n_tile of them the
  * launch's own. */

@@ -85,6 +85,7 @@ add_part(waves *d, const axe_cost_touch *t)
                                t->tile >= p->tile ? t->moves[l] : 0);
         p->tile = fmax(p->tile, t->tile);
         p->own = fmax(p->own, t->own);
+        p->picked = p->picked || t->picked;
         p->hint = p->hint == t->hint ? p->hint : AXE_HINT_NONE;
         return;
     }
@@ -133,11 +134,13 @@ all_regions(const waves *d, const axe_cost_touch *t, int l)
     return sum;
 }
 
-/* Is what t touches again gone when loop l comes back to it? */
+/* Is what t touches again gone when loop l comes back to it?  Of a tensor that
+ * is picked from, the launch before had another part. */
 static bool
 is_gone(const waves *d, const axe_cost_touch *t, int l, double l2)
 {
-    return t->hint == AXE_HINT_FIRST || all_regions(d, t, l) > l2;
+    return t->hint == AXE_HINT_FIRST || all_regions(d, t, l) > l2 ||
+           (l == 0 && t->picked && whole(d, t->tensor) > l2);
 }
 
 /* Of one tensor: in all waves, what is not there any more. */

@@ -151,6 +151,17 @@ moves(const worker *w, const axe_node *n, int l, double extent)
     return most;
 }
 
+static bool
+is_picked(const worker *w, const axe_node *n)
+{
+    if (axe_cost_index(w->e, n))
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (is_picked(w, n->arg[i]))
+            return true;
+    return false;
+}
+
 static void
 touch(worker *w, int operand, double share, int n_tile)
 {
@@ -171,7 +182,10 @@ touch(worker *w, int operand, double share, int n_tile)
                           twice * share * touched(w, load, false),
                           twice * touched(w, load, true),
                           twice * touched(w, load, true) * part_of(w->s),
-                          {0}};
+                          {0},
+                          false};
+    for (int d = 0; d < load->n_arg; d++)
+        t->picked = t->picked || is_picked(w, load->arg[d]);
     for (int l = 0; l < n_tile; l++)
         for (int d = 0; d < load->n_arg; d++)
             t->moves[l] =

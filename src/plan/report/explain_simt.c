@@ -54,11 +54,27 @@ put_launch(axe_buf *out, const axe_simt_cost *c)
     axe_puts(out, "\n");
 }
 
+/* Of scopes that overlap: what that saves. */
+static void
+put_apart(axe_buf *out, const axe_plan *p, const axe_simt_cost *c)
+{
+    bool any = false;
+
+    for (int i = 0; i < p->simt->n_launch; i++)
+        any = any || p->simt->launch[i].overlap;
+    if (!any || c->apart_s <= 0)
+        return;
+    axe_puts(out, "            with a launch for each scope: ");
+    put_time(out, c->apart_s);
+    axe_putf(out, ", %.3f of that\n", c->seconds / c->apart_s);
+}
+
 void
 axe_explain_launches(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                      const int64_t *size)
 {
     axe_simt_cost all, c;
+    int           n = 0;
 
     axe_simt_cost_plan(cx, p, size, &all);
     axe_puts(out, "estimate    ");
@@ -74,10 +90,16 @@ axe_explain_launches(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     if (all.seconds > 0)
         put_rate(out, &all);
     axe_puts(out, "\n");
+    put_apart(out, p, &all);
     for (int i = 0; i < p->simt->n_launch; i++) {
         axe_simt_cost_launch(cx, p, i, size, (axe_cost_ideal){0}, &c);
+        bool goes_on = axe_simt_goes_on(p->simt, &p->simt->launch[i]);
+        n += !goes_on;
         if (p->simt->n_launch > 1) {
-            axe_putf(out, "            launch %d: ", i);
+            axe_putf(out,
+                     goes_on ? "            launch %d, its next scope: "
+                             : "            launch %d: ",
+                     n - 1);
             put_time(out, c.seconds);
             if (c.times != 1)
                 axe_putf(out, ", %.3g times", c.times);
@@ -104,11 +126,11 @@ axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                  "%s{\"seconds\":%.6g,\"least\":%.6g,\"tiles\":%.0f,"
                  "\"rounds\":%.0f,\"full\":%.4f,\"resident\":%.0f,"
                  "\"times\":%.6g,\"flops\":%.6g,\"l2_bytes\":%.6g,\"memory_"
-                 "bytes\":%.6g,"
+                 "bytes\":%.6g,\"apart\":%.6g,"
                  "\"most\":\"%s\"",
                  i ? "," : "", c.seconds, c.least_s, c.tiles, c.rounds, c.full,
                  c.resident, c.times, c.flops, c.l2_bytes, c.memory_bytes,
-                 axe_busy_name(c.most));
+                 c.apart_s, axe_busy_name(c.most));
         for (int b = 0; b < AXE_N_BUSY; b++)
             axe_putf(out, ",\"%s\":%.6g", axe_busy_name((axe_busy)b),
                      c.busy[b]);

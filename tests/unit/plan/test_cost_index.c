@@ -125,13 +125,48 @@ test_rows(void **state)
          64 * (each + y + 64 * row), 0.02);
 }
 
+/* Eight experts' weights fit into L2, but the launch before had others. */
+static void
+test_picked(void **state)
+{
+    const double each = 2.0 * N * K;
+    double       few = cost_of(by_scalar, 8, 64, 8 * 64).memory_bytes;
+
+    (void)state;
+    assert_true(few >= 8 * each && few < 8.5 * each);
+    assert_true(cost_of(by_scalar, 8, 8, 8 * 64).memory_bytes == 0);
+}
+
+/* Two scopes of 200 tiles each in one launch: it saves a launch, and the first
+ * scope's last round is not waited for; apart nothing is counted. */
+static void
+test_apart(void **state)
+{
+#define SCOPES(word)                                                           \
+    "kernel k(in f32 X[M, K], out f32 Y[M, K]) {\n"                            \
+    "    index m, k; global f32 H[M, K];\n"                                    \
+    "    " word " {\n"                                                         \
+    "    cta (i : M by 16) H[i*16 + m, k] = exp(X[i*16 + m, k]);\n"            \
+    "    cta (i : M by 16) Y[i*16 + m, k] = exp(H[i*16 + m, k]);\n"            \
+    "    }\n"                                                                  \
+    "}\n"
+    axe_simt_cost one = cost_of(SCOPES("overlap"), 50, 1, 200 * 16);
+    axe_simt_cost two = cost_of(SCOPES("if (M > 0)"), 50, 1, 200 * 16);
+
+    (void)state;
+    assert_true(one.apart_s > 0 && two.apart_s > 0);
+    near(two.apart_s, two.seconds, 1e-9);
+    near(one.apart_s, two.seconds, 1e-9);
+    assert_true(one.seconds < one.apart_s + 4e-6);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(test_experts),
-        cmocka_unit_test(test_guards),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_experts), cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_picked),
+        cmocka_unit_test(test_apart),
     };
 
     return cmocka_run_group_tests(all, NULL, NULL);
