@@ -83,6 +83,7 @@ def main():
         (5, 6, 2, 8, no_number, {}, few, []),
         (200, 5, 2, 64, skewed, {}, few, ["--sms", "2"]),
         (300, 3, 2, 128, None, {"SIGMOID": 1, "NORM": 0}, {}, ["--sms", "2", "--policy", "2"]),
+        (90, 4, 3, 80, None, {}, {}, ["--sms", "3", "--policy", "2"]),
         (0, 4, 2, 8, None, {}, few, []),
     ]
     with tempfile.TemporaryDirectory() as where:

@@ -14,11 +14,12 @@ import sys
 H, I, E, S = 2048, 768, 128, 8
 BEGIN, END = "<!-- written by tests/moe_model.py -->\n", "<!-- end -->\n"
 
-# By tokens: tiles of so many rows, and the rest. From 64 rows on tokens are the rows of products.
+# By tokens: tiles of so many rows, and the rest. Multiples of 64 have tokens as the rows of products,
+# all others weights.
 FEW = {"BM": 8, "BI": 64, "BN": 128, "BT": 2}
 REGIMES = [(1, FEW), (8, FEW), (32, FEW | {"BT": 4}), (128, FEW | {"BM": 16, "BT": 4}),
-           (512, FEW | {"BM": 32, "BT": 4}), (1024, {"BM": 64, "BT": 16}),
-           (2048, {"BM": 128}), (4096, {"BM": 128})]
+           (512, FEW | {"BM": 32, "BT": 4}), (1024, {"BM": 80}), (2048, {"BM": 128}),
+           (4096, {"BM": 128})]
 FILL = 64
 
 

@@ -51,7 +51,7 @@ ALSO = {
     "gemm_sm100": [["DYNAMIC=1"], ["DYNAMIC=1", "CLUSTER=1", "STAGES=4"], ["CLUSTER=4"]],
     "softmax": [["T=f16"]],
     "moe_sm90": [["BM=8", "BI=64", "BN=128"], ["BM=32", "BI=64", "BN=128"],
-                 ["BM=64", "BI=64", "BN=128"]],
+                 ["BM=64", "BI=64", "BN=128"], ["BM=80"]],
     "gemm_nvfp4_sm100": [["S=f8e8m0", "BLOCK=32"]],
     "gemm_sm90": [["ALONG=1"], ["DIRECT=1"], ["PASS=1"], ["DIRECT=1", "PASS=1"],
                   ["FETCH=24"], ["PING=1", "STAGES=2"]],
