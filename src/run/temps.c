@@ -1,18 +1,22 @@
 /* temps.c - memory for the global tensors that a kernel makes for itself. */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "run/device.h"
 #include "run/values.h"
 
-enum { LINE_BYTES = 64 };
+enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
 
+/* Large blocks are advised to be of huge pages, as scratch is: they fault in
+ * 512 times less often, and rows far apart find their pages in the TLB. */
 static axe_status
 grow(axe_ctx *cx, axe_device *d, int64_t bytes)
 {
-    void *block = NULL;
+    size_t align = bytes >= HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
+    void  *block = NULL;
 
     if (bytes <= d->temp_bytes)
         return AXE_OK;
@@ -20,11 +24,13 @@ grow(axe_ctx *cx, axe_device *d, int64_t bytes)
     d->temp = NULL;
     d->temp_bytes = 0;
     if ((uint64_t)bytes > SIZE_MAX / 2 ||
-        posix_memalign(&block, LINE_BYTES, (size_t)bytes) != 0)
+        posix_memalign(&block, align, (size_t)bytes) != 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                         "no memory for %" PRId64
                         " bytes of the kernel's own tensors",
                         bytes);
+    if (align == HUGE_BYTES)
+        madvise(block, (size_t)bytes, MADV_HUGEPAGE);
     d->temp = block;
     d->temp_bytes = bytes;
     return AXE_OK;
