@@ -173,6 +173,8 @@ def main():
         (64, 3, 1, 32, "f32", "", None, {"SIGMOID": 1, "NORM": 0}, 2),
         (60, 40, 4, 8, "bf16", "packed", to_few, {}, 2),
         (60, 40, 4, 8, "f32", "packed", to_few, {}, 2),
+        (90, 24, 3, 32, "bf16", "packed", to_few, {}, 3),
+        (90, 24, 3, 24, "f32", "", to_few, {}, 2),
     ]
     with tempfile.TemporaryDirectory() as where:
         for row in rows:

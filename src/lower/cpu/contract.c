@@ -131,16 +131,17 @@ load(axe_lowering *lw, axe_mem m, int lanes, axe_type type,
 }
 
 /* A packed b comes from memory and is read in order: ask for what is some way
- * ahead. */
+ * ahead.  Not where part of the rows is multiplied: memory is then busy all the
+ * time, and what the hardware asks for by itself comes sooner alone. */
 enum { AHEAD_BYTES = 4096 };
 
 static void
-ask_ahead(axe_lowering *lw, axe_lblock *blk, axe_mem m)
+ask_ahead(axe_lowering *lw, axe_lblock *blk, const axe_cpu_tile *tl, axe_mem m)
 {
     int64_t  bytes = axe_type_table[m.tensor->type].bits / 8;
     axe_lir *l;
 
-    if (!m.tensor->packed)
+    if (!m.tensor->packed || tl->rows < lw->s->core->tile.mr)
         return;
     l = axe_emit(lw, blk, AXE_LIR_OP);
     l->op = AXE_LOP_prefetch;
@@ -170,7 +171,7 @@ columns(axe_lowering *lw, const axe_cpu_tile *tl)
 
     for (int j = 0; j < tl->width; j++) {
         axe_mem m = factor(lw, b, &tl->b, t->n, (int64_t)j * tl->lanes, j);
-        ask_ahead(lw, lw->level[lw->top].block, m);
+        ask_ahead(lw, lw->level[lw->top].block, tl, m);
         col[j] = load(lw, m, tl->lanes, tl->type, tl,
                       tl->left && j + 1 == tl->width ? lw->s->core->view[1].part
                                                      : NULL);
@@ -207,7 +208,7 @@ k_body(axe_lowering *lw, void *user)
     axe_reg              *col = columns(lw, tl);
 
     ask_for_rows(lw, tl);
-    for (int i = 0; i < t->mr; i++) {
+    for (int i = 0; i < tl->rows; i++) {
         axe_reg r =
             load(lw, factor(lw, a, &tl->a, t->m, i, i), 1, tl->type, tl, NULL);
         if (tl->lanes > 1)
@@ -382,6 +383,79 @@ sum_in_parts(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
     return AXE_OK;
 }
 
+/* The sum of the first rows alone, where the others are zeros: of none, of a
+ * quarter, of half, of all. */
+enum { FEWEST = 4 };
+
+static axe_status
+sum_rows(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
+{
+    int mr = lw->s->core->tile.mr;
+
+    if (tl->live) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = axe_op2(lw, AXE_OP_lt, axe_int(lw, 0), tl->live);
+        b = &l->body;
+    }
+    for (int share = FEWEST; tl->live && share > 1; share /= 2) {
+        if (mr % share != 0)
+            continue;
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        tl->rows = mr / share;
+        l->value = axe_op2(lw, AXE_OP_le, tl->live, axe_int(lw, tl->rows));
+        lw->level[++lw->top] = (axe_open_level){.block = &l->body};
+        AXE_TRY(sum_in_parts(lw, &l->body, tl));
+        lw->top--;
+        b = &l->other;
+    }
+    tl->rows = mr;
+    lw->level[++lw->top] = (axe_open_level){.block = b};
+    AXE_TRY(sum_in_parts(lw, b, tl));
+    lw->top--;
+    return AXE_OK;
+}
+
+/* Is this row there?  Then so many are. */
+static axe_status
+live_body(axe_lowering *lw, void *user)
+{
+    const axe_node *there = lw->s->core->tile.there;
+    const axe_reg  *live = user;
+    axe_lblock     *b = lw->level[lw->top].block, *yes, *no;
+    const axe_node *row = axe_ivar(lw, lw->bound->loop);
+
+    AXE_TRY(axe_take_reads_of(lw, there));
+    yes = axe_where(lw, b, axe_with_reads(lw, there), &no);
+    if (!yes)
+        return AXE_OK;
+    axe_emit_op(lw, yes, AXE_LOP_index, AXE_TYPE_i64, 1, 0, NULL);
+    yes->item[yes->n - 1]->value = axe_sum(lw, row, axe_int(lw, 1));
+    yes->item[yes->n - 1]->dst = *live;
+    return AXE_OK;
+}
+
+/* One more than the last row of this register tile that is there. */
+static axe_status
+find_live(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
+{
+    const axe_tile_shape *t = &lw->s->core->tile;
+    axe_reg              *live = axe_new(lw->cx, axe_reg);
+    axe_lir              *l;
+
+    tl->live = NULL;
+    if (!t->there || !tl->depth)
+        return AXE_OK;
+    *live = axe_emit_op(lw, b, AXE_LOP_iconst, AXE_TYPE_i64, 1, 0, NULL);
+    AXE_TRY(loop_over(lw, (axe_digit){t->m, 1, t->mr}, axe_int(lw, 0),
+                      axe_int(lw, t->mr), 1, live_body, live));
+    l = axe_emit(lw, b, AXE_LIR_TAKE);
+    l->var = axe_loop_var(lw, "live");
+    l->n_src = 1;
+    l->src = live;
+    tl->live = axe_ivar(lw, l->var);
+    return AXE_OK;
+}
+
 /* How many columns the tile's last vector has, where that is asked for and may
  * be less than all. */
 static void
@@ -414,7 +488,7 @@ tile_body(axe_lowering *lw, void *user)
                   : clear(lw, b, tl, lw->s->core->tile.mr * tl->width);
     if (tl->depth) {
         find_next(lw, b, tl);
-        AXE_TRY(sum_in_parts(lw, b, tl));
+        AXE_TRY(sum_rows(lw, b, tl));
     } else {
         AXE_TRY(sum_up(lw, tl, NULL, NULL, k_body));
     }
@@ -456,6 +530,7 @@ row_body(axe_lowering *lw, void *user)
     axe_cpu_tile *tl = user;
 
     look_at(lw, lw->level[lw->top].block, tl, true);
+    AXE_TRY(find_live(lw, lw->level[lw->top].block, tl));
     return each_column(lw, tl, tile_body);
 }
 
@@ -463,6 +538,7 @@ static axe_status
 row_of_columns(axe_lowering *lw, void *user)
 {
     look_at(lw, lw->level[lw->top].block, user, true);
+    AXE_TRY(find_live(lw, lw->level[lw->top].block, user));
     return tile_body(lw, user);
 }
 
@@ -550,7 +626,7 @@ axe_lower_contract(axe_lowering *lw, axe_lblock *b)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     const axe_nest       *all = &lw->s->nest[0];
-    axe_cpu_tile          tl = {.lanes = all->lanes};
+    axe_cpu_tile          tl = {.lanes = all->lanes, .rows = t->mr};
 
     while (tl.k_from < all->n_digit && !is_sum(t, all->digit[tl.k_from].var))
         tl.k_from++;

@@ -13,7 +13,9 @@ typedef struct axe_tile_source {
 } axe_tile_source;
 
 typedef struct axe_cpu_tile {
-    int             lanes, width;          /* vectors of this tile */
+    int             lanes, width; /* vectors of this tile */
+    int             rows;         /* to multiply */
+    const axe_node *live; /* how many to multiply at least, or NULL: all */
     int             n_from, n_end, k_from; /* digits of n and k in the nest */
     const axe_node *near, *depth; /* of k: where c is asked for, the end */
     axe_tile_source a, b;

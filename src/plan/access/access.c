@@ -377,6 +377,32 @@ rounded(axe_planner *p, const axe_stmt *s, const axe_node *value)
 }
 
 axe_status
+axe_request_also(axe_planner *p, const axe_node *n, axe_request *r)
+{
+    int              n_load = 0, n_all = r->n_operand + loads_in(p, n);
+    const axe_node **load = axe_new_array(p->cx, const axe_node *, n_all + 1);
+    axe_operand     *all = axe_new_array(p->cx, axe_operand, n_all + 1);
+
+    for (; n_load < r->n_operand; n_load++) {
+        all[n_load] = r->operand[n_load];
+        load[n_load] = all[n_load].load;
+    }
+    gather(n, load, &n_load);
+    for (int i = r->n_operand; i < n_load; i++) {
+        AXE_TRY(resolve(p, r, load[i], &all[i]));
+        all[i].n_guard = all[i].n_check = 0;
+        for (int d = 0; d < load[i]->n_arg; d++) {
+            axe_subscript s;
+            AXE_TRY(axe_subscript_apart(p, load[i]->arg[d], &s));
+            axe_subscript_ask(&s, load[i]->u.tensor->shape[d], &all[i]);
+        }
+    }
+    r->operand = all;
+    r->n_operand = n_load;
+    return AXE_OK;
+}
+
+axe_status
 axe_request_make(axe_planner *p, const axe_stmt *s, axe_request *out)
 {
     axe_request r = {.stmt = s,

@@ -13,6 +13,11 @@ const axe_node *axe_spell_fold(axe_ctx *cx, const axe_stmt *s);
 AXE_CHECK axe_status axe_request_make(axe_planner *p, const axe_stmt *s,
                                       axe_request *out);
 
+/* Operands for what n reads beside them: arguments, of which every element asks
+ * whether it is inside. */
+AXE_CHECK axe_status axe_request_also(axe_planner *p, const axe_node *n,
+                                      axe_request *r);
+
 /* ------------------------------------------------------------------ asked.c */
 
 /* The same, as it was resolved last if the tiles that it touches lie as then.
@@ -159,6 +164,13 @@ typedef enum axe_proof {
 } axe_proof;
 axe_proof axe_prove_operand(axe_planner *p, const axe_schedule *s,
                             const axe_operand *op);
+
+/* ------------------------------------------------------------- rows_there.c */
+
+/* When row m of the tile that s loads may be other than zeros, a condition over
+ * m and what arguments hold; NULL: always, as far as is seen. */
+const axe_node *axe_row_there(axe_planner *p, const axe_stmt *s,
+                              const axe_node *load, const axe_var *m);
 
 /* ------------------------------------------------------------------ types.c */
 

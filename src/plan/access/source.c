@@ -2,7 +2,8 @@
 #include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
 
-/* The only statement that fills the tile of `load` and its source, or NULL. */
+/* The only statement that fills the tile of `load` and its source, or NULL; of
+ * `c ? X[i] : 0`, X[i]. */
 const axe_stmt *
 axe_filled_from(axe_planner *p, const axe_node *load, const axe_node **src)
 {
@@ -11,8 +12,8 @@ axe_filled_from(axe_planner *p, const axe_node *load, const axe_node **src)
                             : axe_only_writer(p, load->u.tensor);
 
     *src = w ? w->value : NULL;
-    while (*src && (*src)->op == AXE_OP_cast)
-        *src = (*src)->arg[0];
+    while (*src && ((*src)->op == AXE_OP_cast || (*src)->op == AXE_OP_select))
+        *src = (*src)->arg[(*src)->op == AXE_OP_select];
     return *src && (*src)->op == AXE_OP_load && (*src)->u.tensor->stride ? w
                                                                          : NULL;
 }

@@ -486,6 +486,19 @@ forget_packed(axe_request *r)
             r->operand[i].n_guard = 0;
 }
 
+/* Rows of the left factor that are padding: where signs are flipped they are
+ * not zeros. */
+static void
+find_there(const axe_product *q, axe_schedule *out)
+{
+    axe_tile_shape *t = &axe_core_edit(q->p, out)->tile;
+    const axe_node *n = axe_row_there(q->p, q->s, q->load[1], t->m);
+
+    if (n && !out->atom[0]->flip && t->mr % 2 == 0 &&
+        axe_request_also(q->p, n, q->r) == AXE_OK)
+        t->there = n;
+}
+
 bool
 axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 {
@@ -497,6 +510,7 @@ axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out)
     for (int i = 0; i < q.list.n; i++)
         if (plan_candidate(&q, q.list.of[i], out)) {
             forget_packed(r);
+            find_there(&q, out);
             return true;
         }
     if (q.list.n == 0)

@@ -15,6 +15,9 @@ typedef struct axe_tile_shape {
     int            group;  /* neighbours of the sum in one lane */
     bool           narrow; /* a tile may have fewer vectors: they are alike */
     bool           by_column; /* columns outside, rows within */
+    const axe_node
+        *there; /* when row m of a is not all zeros, or NULL: the last
+                   rows of a register tile that are need no products */
 } axe_tile_shape;
 
 typedef struct axe_let {

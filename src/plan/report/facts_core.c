@@ -289,6 +289,12 @@ axe_core_facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         tell(&t, AXE_FACT_skips,
              axe_textf(cx, "iterations of %s >= %s", s->core->idle.var->name,
                        axe_node_text(cx, s->core->idle.limit)));
+    if (s->core->tile.there)
+        tell(&t, AXE_FACT_skips,
+             axe_textf(cx,
+                       "the last rows of a register tile, half or three "
+                       "quarters, where for none %s",
+                       axe_node_text(cx, s->core->tile.there)));
     tell_merged(&t);
     tell_memory(&t);
     tell_cost(&t, cost);
