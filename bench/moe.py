@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 
+import numpy
 import torch
 from torch.nn import functional as F
 
@@ -119,7 +120,7 @@ def by_axe(layer, x, score, bm, v, w, **values):
     row, expert = torch.empty(p, **i32), torch.empty(p // bm, **i32)
     weight, y = torch.empty(m, S), torch.empty_like(x)
     router = layer.axe.moe_route.with_(BM=bm)
-    moe = layer.axe.moe.with_(T="bf16", BM=bm, BK=H, BL=I, **values)
+    moe = layer.axe.moe.with_(T="bf16", BM=bm, BK=H, BL=I, **{"BN": 384, **values})
 
     def route():
         router(score, out=(pick, weight, at, row, expert))
@@ -138,7 +139,7 @@ def contenders(layer, m):
     x, score = torch.randn(m, H).to(torch.bfloat16), torch.randn(m, n_expert)
     run, route, pick, weight = by_axe(layer, x, score, BM, *layer.packed)
     rows = by_axe(layer, x, score, 1 if m <= 8 else 4 if m <= 128 else 8, layer.v, layer.w,
-                  FOLD=1, BD=96)[0]
+                  FOLD=1, BN=96, BD=96)[0]
     groups = by_expert(pick, weight)
     order = torch.cat([token for _, token, _ in groups])
     weights = torch.cat([w for _, _, w in groups])
@@ -200,6 +201,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         read, multiply = limits(folder, clock, n_thread)
         n_read, n_multiply = min(layer.v.nbytes, 1 << 29), 1 << 23
+        large = numpy.ones(n_read, "u1")  # of huge pages, as packed weights are
         for m in map(int, options.tokens.split(",")):
             jobs, hit = contenders(layer, m)
             want = jobs["loop"]().float()
@@ -207,7 +209,7 @@ def main():
                 off = (jobs[name]().float() - want).abs().max() / want.abs().max()
                 if not off < 0.05:
                     raise SystemExit("%s is off by %g for %d tokens" % (name, off, m))
-            jobs["read"] = lambda: read(layer.v.data_ptr(), n_read)
+            jobs["read"] = lambda: read(large.ctypes.data, n_read)
             jobs["peak"] = lambda: multiply(n_multiply)
             best = least(jobs, options.rounds, clock)
             rate = n_read / best["read"]
