@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""moe_gpu.py AXE - kernels/moe_route.axe and moe_sm90.axe in the simulator, against NumPy.
+"""moe_gpu.py AXE - kernels/moe_route.axe, moe_sm90.axe and moe_sm100.axe in the simulator, against
+NumPy.
 
 Empty experts, all tokens to one, one token, none, skewed scores, equal ones, no number for a
 score, sigmoids, weights that are not divided by their sum; more tiles than CTAs; tiles of few
@@ -17,8 +18,8 @@ KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel
 NAMES = ["pick", "w", "at", "row", "expert"]
 
 
-def sim(axe, where, kernel, arrays, out, words):
-    command = [axe, "sim", os.path.join(KERNELS, kernel + ".axe"), kernel, "-t", "sm_90a", *words]
+def sim(axe, where, kernel, machine, arrays, out, words):
+    command = [axe, "sim", os.path.join(KERNELS, kernel + ".axe"), kernel, "-t", machine, *words]
     for name, a in arrays.items():
         numpy.save(os.path.join(where, name), a)
     for name in [*arrays, *out]:
@@ -37,13 +38,14 @@ def rounded(a):
     return (as_bf16(a).astype("u4") << 16).view("f4")
 
 
-def check(axe, where, rng, m, e, s, bm, change, routing, tiles, words):
+def check(axe, where, rng, layer_of, m, e, s, bm, change, routing, tiles, words):
+    kernel, machine = layer_of
     h, i = 72, 56
     score = rng.standard_normal((m, e)).astype("f4")
     if change:
         change(score)
     want = route(score, s, bm, routing.get("SIGMOID", 0), routing.get("NORM", 1))
-    got = sim(axe, where, "moe_route", {"score": score}, NAMES,
+    got = sim(axe, where, "moe_route", machine, {"score": score}, NAMES,
               ["S=%d" % s, "P=%d" % len(want[3]), "Q=%d" % len(want[4])] +
               sets(dict(routing, BM=bm)) + words)
     for name, a, b in zip(NAMES, got, want):
@@ -54,15 +56,15 @@ def check(axe, where, rng, m, e, s, bm, change, routing, tiles, words):
                for shape in ((m, h), (e, 2, i, h), (e, h, i)))
     arrays = {"X": as_bf16(x), "V": as_bf16(v), "W": as_bf16(w), "row": want[3],
               "expert": want[4], "at": want[2], "w": want[1]}
-    y, = sim(axe, where, "moe_sm90", arrays, ["Y"],
+    y, = sim(axe, where, kernel, machine, arrays, ["Y"],
              sets(dict(tiles, BM=bm, T="bf16")) + words)
     y = (y.view("u2").astype("u4") << 16).view("f4")
     ref = layer(x, want[3], v, w, want[2], want[1], want[4], bm)
     real = ~numpy.isnan(ref)
     bound = 0.02 * abs(ref[real]).max(initial=1e-30)
     if not abs(y - ref)[real].max(initial=0) <= bound or not numpy.isnan(y[~real]).all():
-        raise SystemExit("moe_sm90: %d tokens, %d experts, tiles of %d: wrong by %g, bound %g" %
-                         (m, e, bm, abs(y - ref)[real].max(), bound))
+        raise SystemExit("%s: %d tokens, %d experts, tiles of %d: wrong by %g, bound %g" %
+                         (kernel, m, e, bm, abs(y - ref)[real].max(), bound))
 
 
 def skewed(score):
@@ -86,10 +88,14 @@ def main():
         (90, 4, 3, 80, None, {}, {}, ["--sms", "3", "--policy", "2"]),
         (0, 4, 2, 8, None, {}, few, []),
     ]
+    blackwell = {8: 16}  # and 128 rows of weights, the least that its tensor cores take
     with tempfile.TemporaryDirectory() as where:
         for row in rows:
-            check(axe, where, rng, *row)
-    print("%d mixtures of experts are right" % len(rows))
+            check(axe, where, rng, ("moe_sm90", "sm_90a"), *row)
+        for m, e, s, bm, change, routing, tiles, words in rows:
+            check(axe, where, rng, ("moe_sm100", "sm_100a"), m, e, s, blackwell.get(bm, bm),
+                  change, routing, tiles | {"BI": 128, "STAGES": 3}, words)
+    print("%d mixtures of experts are right" % (2 * len(rows)))
 
 
 if __name__ == "__main__":

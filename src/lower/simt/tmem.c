@@ -50,6 +50,19 @@ axe_simt_read_columns(axe_simt_lowering *sl, axe_lblock *b)
     return AXE_OK;
 }
 
+/* Is it the launch's, of whichever of its parts? */
+static bool
+is_launchs(const axe_simt_lowering *sl, const axe_thread_group *cta)
+{
+    const axe_simt_overlap *o = sl->launch->overlap;
+
+    for (int i = 0; o && i < o->n; i++)
+        if (sl->sp->launch[o->first + i].threads == cta)
+            return true;
+    return sl->launch->threads == cta;
+}
+
+/* The last part of a launch may have no sums of its own. */
 void
 axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 {
@@ -59,7 +72,7 @@ axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
         const axe_place *pl = &sl->lw.plan->place[i];
         if (pl->tensor && pl->tensor->space == AXE_SPACE_TMEM &&
             pl->offset == 0 &&
-            axe_threads_cta(sl->sp->owner[i]) == sl->launch->threads)
+            is_launchs(sl, axe_threads_cta(sl->sp->owner[i])))
             first = axe_simt_tensor(sl, pl->tensor);
     }
     axe_arg arg[2] = {axe_simt_sums(first, number(sl, 0)),

@@ -1,10 +1,10 @@
 /* zero_init.c - accumulators that need no zeroing.
  *
  * One that is set to zero right before a loop need not be, if the atom of the
- * loop's only contraction can overwrite it, and does so in the first iteration.
- * Where the loop has no iterations it is set to zero; or, if all that the loop
- * multiplies comes in boxes of tensors that are then empty, of which boxes are
- * zeros, it runs once.  Nor need one that is set to
+ * loop's only contraction with it can overwrite it, and does so in the first
+ * iteration.  Where the loop has no iterations it is set to zero; or, if all
+ * that the loop multiplies is copied from tensors that are then empty, which
+ * read as zeros, it runs once.  Nor need one that is set to
  * zero before a contraction that is no loop's: its first step overwrites. */
 #include "ir/stmt.h"
 #include "plan/access/access.h"
@@ -76,21 +76,14 @@ count_touches(int n, axe_stmt *const *body, const axe_tensor *t)
     return sum;
 }
 
-/* The one contraction that every iteration comes to and that nothing else in
- * it sees the result of, or NULL. */
-static const axe_stmt *
-lone_contraction(const axe_planner *p, const axe_stmt *loop)
+/* Is statement i of the loop's innermost body a contraction that every
+ * iteration comes to, and that nothing else in it sees the result of? */
+static bool
+is_lone(const axe_planner *p, const axe_stmt *loop, const axe_stmt *s)
 {
-    const axe_stmt *in = last_body(loop), *found = NULL;
-
-    for (int i = 0; i < in->n_body; i++)
-        if (contract_of(p, in->body[i]))
-            found = in->body[i];
-    return found && !axe_leaves_iteration(loop->n_body, loop->body) &&
-                   count_touches(loop->n_body, loop->body,
-                                 found->dst->u.tensor) == 1
-               ? found
-               : NULL;
+    return contract_of(p, s) &&
+           !axe_leaves_iteration(loop->n_body, loop->body) &&
+           count_touches(loop->n_body, loop->body, s->dst->u.tensor) == 1;
 }
 
 static bool
@@ -164,19 +157,19 @@ size_of(const axe_node *n)
                                                                  : NULL;
 }
 
-/* Does the statement fill a tile with a box of a tensor that is empty where
- * `size` is 0? */
+/* Does the statement fill a tile with a copy of a tensor that is empty where
+ * `size` is 0?  What is outside of it is zero. */
 static bool
 brings_zeros(const axe_planner *p, const axe_stmt *s, const axe_var *size)
 {
     const axe_schedule  *d = s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : 0;
     const axe_simt_copy *c = d && d->simt ? d->simt->copy : NULL;
 
-    if (!c || !c->box || c->run || c->stage || !c->in)
+    if (!c || c->run || c->stage || !c->in)
         return false;
-    for (int i = 0; i < c->global->rank; i++)
-        if (c->global->shape[i]->op == AXE_OP_var &&
-            c->global->shape[i]->u.var == size)
+    const axe_tensor *from = d->operand[1].tensor;
+    for (int i = 0; i < from->rank; i++)
+        if (from->shape[i]->op == AXE_OP_var && from->shape[i]->u.var == size)
             return true;
     return false;
 }
@@ -265,11 +258,12 @@ static void
 plan_body(axe_planner *p, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt *s =
-            body[i]->kind == AXE_STMT_FOR ? lone_contraction(p, body[i]) : NULL;
-        if (s)
-            take_zero(p, body, i, s);
-        s = first_contraction(p, body[i]);
+        const axe_stmt *in =
+            body[i]->kind == AXE_STMT_FOR ? last_body(body[i]) : NULL;
+        for (int k = 0; in && k < in->n_body; k++)
+            if (is_lone(p, body[i], in->body[k]))
+                take_zero(p, body, i, in->body[k]);
+        const axe_stmt *s = first_contraction(p, body[i]);
         if (s)
             take_own_zero(p, body, i, s);
         plan_body(p, body[i]->n_body, body[i]->body);
