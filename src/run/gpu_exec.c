@@ -183,7 +183,7 @@ static axe_status
 make_temps(axe_ctx *cx, launch *l, uint64_t *block)
 {
     const axe_cuda   *cu = l->e->gpu->cuda;
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
     int64_t          *at = axe_new_array(cx, int64_t, k->n_temp + 1), all;
 
     AXE_TRY(axe_grids_temps(cx, &l->grids, at, &all));
@@ -200,7 +200,7 @@ make_temps(axe_ctx *cx, launch *l, uint64_t *block)
 static void *
 address_of(const launch *l, const axe_tensor *t)
 {
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
 
     for (int i = 0; i < k->n_param; i++)
         if (k->param[i] == t)
@@ -266,7 +266,7 @@ start_grid(axe_ctx *cx, axe_grids *grids, int number, int64_t blocks)
 {
     launch           *l = (launch *)grids;
     const axe_grid   *grid = &l->e->program->lowered->grid[number];
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
     int               n_ptr = k->n_param + k->n_temp, n = grid->n_map;
     int               n_arg = n + n_ptr + k->n_size + grid->n_host_loop + 2;
     void            **arg = axe_new_array(cx, void *, n_arg);
@@ -337,7 +337,7 @@ static axe_status
 prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
         int n_size, const axe_size *size, launch *l)
 {
-    const axe_kernel *k = e->program->kernel;
+    const axe_kernel *k = e->program->plan->kernel;
 
     *l = (launch){.e = e};
     AXE_TRY(axe_grids_bind(cx, e->program, n_array, array, n_size, size,
@@ -424,7 +424,7 @@ axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
 static axe_status
 copy_in(axe_ctx *cx, launch *l)
 {
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
 
     for (int i = 0; i < k->n_param; i++)
         l->ptr[i] = NULL;
@@ -442,7 +442,7 @@ copy_in(axe_ctx *cx, launch *l)
 static axe_status
 copy_out(axe_ctx *cx, launch *l)
 {
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
 
     for (int i = 0; i < k->n_param; i++)
         if (k->param[i]->dir != AXE_DIR_IN)
@@ -470,7 +470,7 @@ axe_gpu_run(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
         st = axe_gpu_wait(cx, e->gpu, NULL);
     if (st == AXE_OK)
         st = copy_out(cx, &l);
-    for (int i = 0; i < e->program->kernel->n_param; i++)
+    for (int i = 0; i < e->program->plan->kernel->n_param; i++)
         axe_gpu_release(e->gpu, l.ptr[i]);
     return st;
 }

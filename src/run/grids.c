@@ -104,7 +104,7 @@ axe_grids_start(axe_ctx *cx, axe_grids *g)
 axe_status
 axe_grids_temps(axe_ctx *cx, const axe_grids *g, int64_t *at, int64_t *all)
 {
-    const axe_kernel *k = g->program->kernel;
+    const axe_kernel *k = g->program->plan->kernel;
     int64_t           n;
 
     *all = 0;
@@ -160,6 +160,6 @@ axe_grids_bind(axe_ctx *cx, const axe_program *p, int n_array,
     AXE_TRY(axe_bind(cx, p->kernel, n_array, array, n_size, size, true,
                      &out->bound));
     AXE_TRY(axe_bound_check_reach(cx, p, &out->bound));
-    out->values = (axe_values){p->kernel, out->bound.size, cores, NULL};
+    out->values = (axe_values){p->plan->kernel, out->bound.size, cores, NULL};
     return AXE_OK;
 }

@@ -129,7 +129,7 @@ start_grid(axe_ctx *cx, axe_grids *g, int number, int64_t blocks)
 {
     launch           *l = (launch *)g;
     const axe_grid   *grid = &g->program->lowered->grid[number];
-    const axe_kernel *k = g->program->kernel;
+    const axe_kernel *k = g->program->plan->kernel;
     int               n_ptr = k->n_param + k->n_temp, n = 0;
     int               most = n_ptr + k->n_size + grid->n_host_loop + 1;
     axe_opencl_arg   *arg = axe_new_array(cx, axe_opencl_arg, most);
@@ -163,7 +163,7 @@ start_grid(axe_ctx *cx, axe_grids *g, int number, int64_t blocks)
 static axe_status
 make_temps(axe_ctx *cx, launch *l)
 {
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
     int64_t           bytes;
 
     for (int i = 0; i < k->n_temp; i++) {
@@ -180,7 +180,7 @@ make_temps(axe_ctx *cx, launch *l)
 static axe_status
 copy_in(axe_ctx *cx, launch *l)
 {
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
 
     for (int i = 0; i < k->n_param; i++) {
         size_t bytes = axe_grids_span(&l->grids, i);
@@ -196,7 +196,7 @@ copy_in(axe_ctx *cx, launch *l)
 static axe_status
 copy_out(axe_ctx *cx, const launch *l)
 {
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
 
     for (int i = 0; i < k->n_param; i++)
         if (k->param[i]->dir != AXE_DIR_IN)
@@ -208,7 +208,7 @@ copy_out(axe_ctx *cx, const launch *l)
 static void
 drop(launch *l)
 {
-    const axe_kernel *k = l->e->program->kernel;
+    const axe_kernel *k = l->e->program->plan->kernel;
 
     for (int i = 0; l->buffer && i < k->n_param + k->n_temp; i++)
         axe_opencl_release(l->buffer[i]);
@@ -237,7 +237,7 @@ static axe_status
 prepare(axe_ctx *cx, axe_opencl_exec *e, int n_array, const axe_array *array,
         int n_size, const axe_size *size, launch *l)
 {
-    const axe_kernel *k = e->program->kernel;
+    const axe_kernel *k = e->program->plan->kernel;
 
     *l = (launch){.e = e};
     AXE_TRY(axe_grids_bind(cx, e->program, n_array, array, n_size, size,

@@ -164,21 +164,24 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
     return ptx_launch(&gpu, k, (int)gx, (int)bx, (int)shared, arg) ? 0 : FAILED;
 }
 
-/* With one attribute: the kernel may begin before the one before it ends. */
+/* With one attribute: the kernel may begin before the one before it ends, or
+ * all of its CTAs are there at once. */
 CALL(LaunchKernelEx,
      (const launch_config *l, void *function, void **arg, void **extra))
 {
-    enum { EARLY = 6 };
-    int bad;
+    enum { TOGETHER = 2, EARLY = 6 };
+    int id = l->n_attribute == 1 ? (int)l->attribute[0].id : 0, bad;
 
-    if (l->n_attribute != 1 || l->attribute[0].id != EARLY ||
-        l->attribute[0].value[0] != 1)
+    if ((id != TOGETHER && id != EARLY) || l->attribute[0].value[0] != 1)
         return refuse("this attribute of a launch is not known");
-    gpu.early = true;
+    if (id == TOGETHER && l->grid[0] > N_SM)
+        return refuse("so many CTAs are not there at once");
+    gpu.early = id == EARLY;
+    gpu.together = id == TOGETHER;
     bad = cuLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2],
                          l->block[0], l->block[1], l->block[2], l->shared,
                          l->stream, arg, extra);
-    gpu.early = false;
+    gpu.early = gpu.together = false;
     return bad;
 }
 

@@ -248,6 +248,7 @@ typedef struct ptx_gpu {
     int         order; /* 0 at once, 1 late, else a seed */
     uint64_t    random, n_step;
     bool        early; /* the launch may begin before the one before it ends */
+    bool        together; /* its clusters are there at once */
     char        said[1024];
 } ptx_gpu;
 

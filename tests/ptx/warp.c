@@ -214,12 +214,12 @@ all_ended(const ptx_cluster *c)
 }
 
 static void
-say_stuck(ptx_cluster *c)
+say_stuck(ptx_cluster *c, const char *why)
 {
     char  *s = c->gpu->said;
     size_t n, room = sizeof c->gpu->said;
 
-    n = (size_t)snprintf(s, room, "%s: no warp can go on:", c->kernel->name);
+    n = (size_t)snprintf(s, room, "%s: %s:", c->kernel->name, why);
     for (int r = 0; r < c->n_cta; r++)
         for (int k = 0; k < c->cta[r].n_warp && n < room; k++) {
             const ptx_warp *w = &c->cta[r].warp[k];
@@ -235,32 +235,51 @@ say_stuck(ptx_cluster *c)
         }
 }
 
+/* Each warp of the cluster for a while; a job if none could go on. */
 static ptx_result
-run_all(ptx_cluster *c)
+run_round(ptx_cluster *c)
 {
     int all = c->n_cta * c->cta[0].n_warp, from = 0;
 
-    while (!all_ended(c)) {
-        c->moved = false;
-        if (c->gpu->order > 1)
-            from = (int)(ptx_random(c->gpu) % (unsigned)all);
-        for (int i = 0; i < all; i++) {
-            int at = (from + i) % all;
-            if (run_warp(&c->cta[at % c->n_cta].warp[at / c->n_cta]) !=
-                PTX_DONE)
-                return PTX_WRONG;
-        }
-        if (!c->moved && c->n_job > 0 && ptx_any_job(c) != PTX_DONE)
-            return PTX_WRONG;
-        if (c->gpu->n_step > most_steps)
-            snprintf(c->gpu->said, sizeof c->gpu->said, "%s: no end in sight",
-                     c->kernel->name);
-        else if (!c->moved)
-            say_stuck(c);
-        if (c->gpu->said[0])
+    c->moved = false;
+    if (c->gpu->order > 1)
+        from = (int)(ptx_random(c->gpu) % (unsigned)all);
+    for (int i = 0; i < all; i++) {
+        int at = (from + i) % all;
+        if (run_warp(&c->cta[at % c->n_cta].warp[at / c->n_cta]) != PTX_DONE)
             return PTX_WRONG;
     }
-    return PTX_DONE;
+    return !c->moved && c->n_job > 0 ? ptx_any_job(c) : PTX_DONE;
+}
+
+/* All of n clusters that are there at once, in turns. */
+static ptx_result
+run_all(ptx_cluster *c, int n)
+{
+    ptx_gpu *gpu = c->gpu;
+
+    for (;;) {
+        ptx_cluster *waits = NULL;
+        bool         moved = false;
+        int from = gpu->order > 1 ? (int)(ptx_random(gpu) % (unsigned)n) : 0;
+        for (int i = 0; i < n; i++) {
+            ptx_cluster *x = &c[(from + i) % n];
+            if (all_ended(x))
+                continue;
+            waits = x;
+            if (run_round(x) != PTX_DONE)
+                return PTX_WRONG;
+            moved = moved || x->moved;
+        }
+        if (!waits)
+            return PTX_DONE;
+        if (gpu->n_step > most_steps)
+            say_stuck(waits, "no end in sight");
+        else if (!moved)
+            say_stuck(waits, "no warp can go on");
+        if (gpu->said[0])
+            return PTX_WRONG;
+    }
 }
 
 /* What is left when all threads have ended: stores to global memory are done,
@@ -352,46 +371,71 @@ begin_cta(ptx_cta *t, int number)
     }
 }
 
+/* Clusters from that of CTA `first` on are there, and run until they end. */
+static ptx_result
+run_from(ptx_cluster *c, int n, int first)
+{
+    ptx_result r;
+
+    for (int i = 0; i < n; i++) {
+        c[i].next = first + (i + 1) * c[i].n_cta;
+        c[i].phase = 0;
+        for (int k = 0; k < c[i].n_cta; k++)
+            begin_cta(&c[i].cta[k], first + i * c[i].n_cta + k);
+    }
+    r = run_all(c, n);
+    for (int i = 0; i < n && r == PTX_DONE; i++)
+        r = run_rest(&c[i]);
+    return r;
+}
+
+static void
+free_cluster(ptx_cluster *c)
+{
+    while (c->first) {
+        ptx_job *j = c->first;
+        c->first = j->next;
+        free(j);
+    }
+    free(c->made);
+    for (int i = 0; i < c->n_cta; i++)
+        free_cta(&c->cta[i]);
+    free(c->cta);
+}
+
 bool
 ptx_launch(ptx_gpu *gpu, const ptx_kernel *k, int n_block, int n_thread,
            int shared_bytes, void **args)
 {
-    ptx_cta     cta[MAX_CLUSTER] = {0};
-    ptx_cluster c = {.gpu = gpu,
-                     .kernel = k,
-                     .n_cta = k->cluster,
-                     .n_thread = n_thread,
-                     .n_block = n_block,
-                     .cta = cta};
-    size_t      bytes = ((size_t)k->param_bytes + 127) / 64 * 64;
-    ptx_result  r = PTX_DONE;
+    int            n = gpu->together ? n_block / k->cluster : 1;
+    ptx_cluster   *c = room((size_t)n * sizeof *c);
+    size_t         bytes = ((size_t)k->param_bytes + 127) / 64 * 64;
+    unsigned char *params = aligned_alloc(64, bytes);
+    ptx_result     r = PTX_DONE;
 
     gpu->random = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(gpu->order + 1);
     gpu->n_step = 0;
-    c.params = aligned_alloc(64, bytes);
-    if (!c.params)
+    if (!params)
         abort();
     for (int i = 0; i < k->n_param; i++)
-        memcpy(c.params + k->param[i].at, args[i], (size_t)k->param[i].bytes);
-    for (int i = 0; i < c.n_cta; i++)
-        make_cta(&c, i, shared_bytes);
-    for (int b = 0; b < n_block && r == PTX_DONE; b = c.next) {
-        c.next = b + c.n_cta;
-        for (int i = 0; i < c.n_cta; i++)
-            begin_cta(&cta[i], b + i);
-        c.phase = 0;
-        r = run_all(&c);
-        if (r == PTX_DONE)
-            r = run_rest(&c);
+        memcpy(params + k->param[i].at, args[i], (size_t)k->param[i].bytes);
+    for (int i = 0; i < n; i++) {
+        c[i] = (ptx_cluster){.gpu = gpu,
+                             .kernel = k,
+                             .params = params,
+                             .n_cta = k->cluster,
+                             .n_thread = n_thread,
+                             .n_block = n_block};
+        c[i].cta = room((size_t)k->cluster * sizeof *c[i].cta);
+        memset(c[i].cta, 0, (size_t)k->cluster * sizeof *c[i].cta);
+        for (int q = 0; q < k->cluster; q++)
+            make_cta(&c[i], q, shared_bytes);
     }
-    while (c.first) {
-        ptx_job *j = c.first;
-        c.first = j->next;
-        free(j);
-    }
-    free(c.made);
-    for (int i = 0; i < c.n_cta; i++)
-        free_cta(&cta[i]);
-    free(c.params);
+    for (int b = 0; b < n_block && r == PTX_DONE; b = c[n - 1].next)
+        r = run_from(c, n, b);
+    for (int i = 0; i < n; i++)
+        free_cluster(&c[i]);
+    free(c);
+    free(params);
     return r == PTX_DONE;
 }
