@@ -88,7 +88,7 @@ def main():
         (90, 4, 3, 80, None, {}, {}, ["--sms", "3", "--policy", "2"]),
         (0, 4, 2, 8, None, {}, few, []),
     ]
-    blackwell = {8: 16}  # and 128 rows of weights, the least that its tensor cores take
+    blackwell = {8: 16, 80: 64}  # and 128 rows of weights, the least that its tensor cores take
     with tempfile.TemporaryDirectory() as where:
         for row in rows:
             check(axe, where, rng, ("moe_sm90", "sm_90a"), *row)
