@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "run/cuda.h"
-#include "run/dl.h"
+#include "base/dl.h"
 
 static const char *const symbol[] = {
 #define SYMBOL(name, type, args) "cu" #name,

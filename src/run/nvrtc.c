@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/dl.h"
+#include "base/dl.h"
 #include "run/nvrtc.h"
 
 typedef struct nvrtc {

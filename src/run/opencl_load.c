@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/dl.h"
+#include "base/dl.h"
 #include "run/opencl_int.h"
 
 static const char *const symbol[] = {

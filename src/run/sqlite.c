@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "run/dl.h"
+#include "base/dl.h"
 #include "run/sqlite.h"
 
 static const char *const symbol[] = {

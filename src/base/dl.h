@@ -1,6 +1,6 @@
 /* dl.h - libraries that are opened when they are first needed. */
-#ifndef AXE_RUN_DL_H
-#define AXE_RUN_DL_H
+#ifndef AXE_BASE_DL_H
+#define AXE_BASE_DL_H
 
 /* Open the first of the files that is there and look its symbols up.
  * table   [n] addresses, of functions

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "run/dl.h"
+#include "base/dl.h"
 
 const char *
 axe_dl_load(int n_file, const char *const *file, int n,
