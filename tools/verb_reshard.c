@@ -7,6 +7,7 @@
 
 #include "axe.h"
 #include "axe/mesh.h"
+#include "reshard_run.h"
 
 static const char help[] =
     "usage: axe reshard [OPTION]... --mesh MESH SRC DST\n"
@@ -41,6 +42,15 @@ static const char help[] =
     "  -d, --draw         also who has what, and who gives whom how much\n"
     "  -o, --output FILE  that as an SVG instead ('-': to stdout)\n"
     "      --json         the plan as JSON\n"
+    "  -r, --run          carry it out on processes, one for each device: "
+    "compare\n"
+    "                     each element with what it should be, count bytes\n"
+    "      --engine E     by shm (one host), openmpi or mpich; else by what "
+    "has\n"
+    "                     launched this\n"
+    "      --type T       of elements: i8, i16, i32, i64, f32, f64\n"
+    "      --timeout S    seconds that a process waits for another (default "
+    "30)\n"
     "  -h, --help         this text\n";
 
 enum { MOST_EXTENTS = 8 };
@@ -48,7 +58,8 @@ enum { MOST_EXTENTS = 8 };
 typedef struct options {
     axe_reshard_options plan;
     const char         *mesh, *output, *format;
-    bool                json, draw;
+    bool                json, draw, run, quiet;
+    reshard_run         running;
     axe_shape           shape;
     int64_t             extent[MOST_EXTENTS];
 } options;
@@ -63,7 +74,7 @@ read(axe_ctx *cx, const axe_mesh *m, const char *text, const options *opt,
 }
 
 static axe_status
-show(axe_ctx *cx, char **text, const options *opt)
+show(axe_ctx *cx, char **text, options *opt)
 {
     const axe_mesh         *m;
     axe_spread              src, dst;
@@ -74,6 +85,11 @@ show(axe_ctx *cx, char **text, const options *opt)
     AXE_TRY(read(cx, m, text[0], opt, &src));
     AXE_TRY(read(cx, m, text[1], opt, &dst));
     AXE_TRY(axe_reshard(cx, m, &src, &dst, &opt->plan, &r));
+    if (opt->run) {
+        opt->running.json = opt->json;
+        opt->running.quiet = &opt->quiet;
+        return axe_tool_reshard_run(cx, r, &opt->running);
+    }
     if (opt->output) {
         AXE_TRY(axe_reshard_svg(cx, r, &picture));
         return axe_tool_write(cx, opt->output, picture.text, picture.len);
@@ -90,7 +106,7 @@ show(axe_ctx *cx, char **text, const options *opt)
 }
 
 static int
-run(char **text, const options *opt)
+run(char **text, options *opt)
 {
     axe_ctx *cx = axe_ctx_new();
     int      code = AXE_EXIT_OK;
@@ -98,7 +114,7 @@ run(char **text, const options *opt)
     if (!cx)
         return axe_tool_finish(AXE_EXIT_FAIL);
     if (show(cx, text, opt) != AXE_OK)
-        code = axe_tool_report(cx);
+        code = opt->quiet ? AXE_EXIT_FAIL : axe_tool_report(cx);
     axe_ctx_free(cx);
     return axe_tool_finish(code);
 }
@@ -145,13 +161,17 @@ axe_verb_reshard(int argc, char **argv)
         {"draw", no_argument, NULL, 'd'},
         {"output", required_argument, NULL, 'o'},
         {"json", no_argument, NULL, 'j'},
+        {"run", no_argument, NULL, 'r'},
+        {"engine", required_argument, NULL, 'e'},
+        {"type", required_argument, NULL, 't'},
+        {"timeout", required_argument, NULL, 'w'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     options opt = {.plan = {.bits = 32}};
     int     c;
 
-    while ((c = getopt_long(argc, argv, "M:f:s:b:do:h", long_options, NULL)) !=
+    while ((c = getopt_long(argc, argv, "M:f:s:b:do:rh", long_options, NULL)) !=
            -1)
         switch (c) {
         case 'M':
@@ -189,6 +209,22 @@ axe_verb_reshard(int argc, char **argv)
         case 'j':
             opt.json = true;
             break;
+        case 'r':
+            opt.run = true;
+            break;
+        case 'e':
+            opt.running.engine = optarg;
+            break;
+        case 't':
+            opt.running.type = optarg;
+            break;
+        case 'w':
+            opt.running.timeout_ms = 1000 * read_number(optarg, 1 << 20);
+            if (opt.running.timeout_ms == 0)
+                return axe_tool_usage("reshard",
+                                      "--timeout '%s' is no number of seconds",
+                                      optarg);
+            break;
         case 'h':
             fputs(help, stdout);
             return axe_tool_finish(AXE_EXIT_OK);
@@ -201,5 +237,11 @@ axe_verb_reshard(int argc, char **argv)
         return axe_tool_usage("reshard", "which devices? --mesh says it");
     if (!opt.format != !opt.shape.n)
         return axe_tool_usage("reshard", "--format and --shape go together");
+    if (!opt.run &&
+        (opt.running.engine || opt.running.type || opt.running.timeout_ms))
+        return axe_tool_usage("reshard",
+                              "--engine, --type and --timeout go with --run");
+    if (opt.run && (opt.draw || opt.output))
+        return axe_tool_usage("reshard", "--run draws nothing");
     return run(argv + optind, &opt);
 }

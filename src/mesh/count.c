@@ -189,23 +189,31 @@ mesh_partner_at(const mesh_problem *p, const int *partner, int free,
 }
 
 bool
-mesh_want_sent(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
-               const int64_t *from, const int64_t *to, mesh_want *w)
+mesh_want_given(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
+                const int64_t *from, const int64_t *to, mesh_want *w)
 {
-    int  partner[MESH_ATOMS];
-    bool same = true;
+    int partner[MESH_ATOMS];
 
     mesh_partners(p, a, b, partner);
-    for (int i = 0; i < p->n_atom; i++) {
-        same = same && from[i] == to[i];
+    for (int i = 0; i < p->n_atom; i++)
         if (a->is[i] == MESH_FREE &&
             from[i] != mesh_partner_at(p, partner, i, to))
             return false;
-    }
     mesh_want_any(p, w);
     mesh_want_of(p, a, from, p->mesh->n_link, w);
     mesh_want_of(p, b, to, p->mesh->n_link, w);
-    return !same && !w->none;
+    return !w->none;
+}
+
+bool
+mesh_want_sent(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
+               const int64_t *from, const int64_t *to, mesh_want *w)
+{
+    bool same = true;
+
+    for (int i = 0; i < p->n_atom; i++)
+        same = same && from[i] == to[i];
+    return !same && mesh_want_given(p, a, b, from, to, w);
 }
 
 int64_t

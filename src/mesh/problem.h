@@ -152,7 +152,12 @@ void mesh_partners(const mesh_problem *p, const mesh_state *a,
 /* That coordinate; of more than there are copies, modulo their number. */
 int64_t mesh_partner_at(const mesh_problem *p, const int *partner, int free,
                         const int64_t *at);
-/* What `from` gives `to`, coordinates both; false: nothing. */
+/* What `to` has behind the change because `from`, which may be itself, had it;
+ * coordinates both; false: nothing. */
+bool mesh_want_given(const mesh_problem *p, const mesh_state *a,
+                     const mesh_state *b, const int64_t *from,
+                     const int64_t *to, mesh_want *w);
+/* The same of another device. */
 bool mesh_want_sent(const mesh_problem *p, const mesh_state *a,
                     const mesh_state *b, const int64_t *from, const int64_t *to,
                     mesh_want *w);

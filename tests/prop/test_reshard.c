@@ -4,7 +4,8 @@
  * device.  From that: what each device needs, the bounds of plans, and, step by
  * step, whether every device ends with the true values, taken from devices that
  * have them, as often as the plan counts.  All spreads over small meshes, then
- * random ones, with copies, addends, owners, uneven extents and layouts. */
+ * random ones, with copies, addends, owners, uneven extents and layouts.  One
+ * plan in twenty is carried out on processes. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "axe/engine.h"
 #include "axe/mesh.h"
 
 enum { DEVICES = 12, ELEMENTS = 160, ADDENDS = 12, RANK = 2, AXES = 3 };
@@ -365,7 +367,7 @@ fullest(const owners *o)
 }
 
 typedef struct tally {
-    int plans, steps, refused, sums, above;
+    int plans, steps, refused, sums, above, run;
     int pairs, pieces; /* looked at of some plans */
 } tally;
 
@@ -373,6 +375,69 @@ static bool
 in_rounds(axe_collective c)
 {
     return c == AXE_COLLECTIVE_ALL_REDUCE || c == AXE_COLLECTIVE_BROADCAST;
+}
+
+/* ---------------------------------------------------------------- processes */
+
+typedef struct job {
+    const axe_reshard_plan *r;
+    const owners           *a, *b;
+    axe_traffic             traffic;
+} job;
+
+/* What each rank has in the order of the index becomes what it should have. */
+static axe_status
+on_rank(axe_ctx *cx, axe_engine *e, void *user)
+{
+    job     *j = user;
+    int64_t  q = axe_engine_rank(e), n = 0;
+    uint32_t src[ELEMENTS] = {0}, dst[ELEMENTS] = {0};
+
+    for (int x = 0; x < j->a->n_element; x++)
+        for (int t = 0; t < j->a->n_addend; t++)
+            if (j->a->of[x][t] >> q & 1)
+                src[n++] = (uint32_t)value(x, t);
+    if (n != axe_reshard_held(j->r, false, q))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "it holds another number");
+    AXE_TRY(axe_reshard_run(e, j->r, AXE_NUMBER_I32, src, dst, &j->traffic));
+    n = 0;
+    for (int x = 0; x < j->a->n_element; x++)
+        for (int k = 0; k < j->b->n_addend; k++) {
+            uint32_t sum = 0;
+
+            if (!(j->b->of[x][k] >> q & 1))
+                continue;
+            for (int t = 0; t < j->a->n_addend; t++)
+                sum += kept(&j->r->src, &j->r->dst, t) == k
+                           ? (uint32_t)value(x, t)
+                           : 0;
+            if (dst[n++] != sum)
+                return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                                "rank %d has a wrong element %d", (int)q, x);
+        }
+    return n == axe_reshard_held(j->r, true, q)
+               ? AXE_OK
+               : axe_fail(cx, AXE_NOWHERE, AXE_EARG, "it gets another number");
+}
+
+static void
+carry_out(axe_ctx *cx, const axe_reshard_plan *r, const owners *a,
+          const owners *b, tally *t)
+{
+    job                j = {r, a, b, {0}};
+    axe_engine_options o = {.n_rank = a->n_device, .heap = axe_reshard_heap(r)};
+
+    if (axe_spmd(cx, &o, on_rank, &j) != AXE_OK)
+        fail_msg("%s of %s", axe_last_error(cx), now_);
+    CHECK(j.traffic.total == 4 * r->total);
+    CHECK(j.traffic.max_recv <= 4 * r->max_recv);
+    for (int i = 0; i < r->n_step; i++) {
+        CHECK(j.traffic.step_total[i] == 4 * r->step[i].total);
+        if (!in_rounds(r->step[i].kind))
+            CHECK(j.traffic.step_max[i] == 4 * r->step[i].max_recv);
+        CHECK(j.traffic.step_max[i] <= 4 * r->step[i].max_recv);
+    }
+    t->run++;
 }
 
 /* One plan, whose messages are free or not. */
@@ -403,6 +468,8 @@ check_plan(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
         recv += r->step[i].max_recv;
     }
     check_end(r, a, b, &v);
+    if (t->plans % 20 == 0)
+        carry_out(cx, r, a, b, t);
     CHECK(r->bound_recv == least.recv);
     CHECK(r->bound_total == least.total);
     CHECK(r->max_recv == recv && r->total == total);
@@ -544,9 +611,9 @@ static void
 report(const char *what, const tally *t)
 {
     print_message("%s: %d plans, %d steps, %d of sums, %d above the bound, %d "
-                  "refused; %d pieces of %d pairs\n",
+                  "refused; %d pieces of %d pairs; %d carried out\n",
                   what, t->plans, t->steps, t->sums, t->above, t->refused,
-                  t->pieces, t->pairs);
+                  t->pieces, t->pairs, t->run);
     assert_true(t->pieces > 1000);
 }
 

@@ -1,0 +1,142 @@
+/* engine.h - the devices of a mesh as processes, and what carries tensors
+ * between them.
+ *
+ * Ranks are processes, one for each device, numbered as the mesh's devices are.
+ * An engine is a way for them to reach one another: `shm`, processes of one
+ * host over one mapping, needs nothing; `openmpi` and `mpich` are opened at run
+ * time.  axe_spmd runs a function on all ranks: it starts them, or, where a
+ * launcher (mpirun, torchrun, srun) has started this process as one of them, it
+ * joins them.
+ *
+ * Symmetric memory: each rank allocates the same bytes in the same order, so a
+ * buffer has one offset on all ranks.  Over shm the ranks' memories are at one
+ * stride in every process, base + rank * stride + offset, so that a device axis
+ * of a layout is an ordinary address stride.
+ *
+ * Failures end all ranks: a rank that dies, one that is waited for longer than
+ * the time limit, one that returns an error or does something else than the
+ * others makes every call that waits return one and the same text.  Nothing has
+ * a name in a file system, so nothing is left behind, however ranks end.
+ *
+ * docs/design/engines.md says why.  The built-in engine is of Linux. */
+#ifndef AXE_ENGINE_H
+#define AXE_ENGINE_H
+
+#include "axe/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------- launchers
+ */
+
+/* What the environment says of this process. */
+typedef struct axe_launch {
+    const char *launcher; /* "torchrun"; NULL: nobody has launched it */
+    const char *job;      /* what all ranks of a host, and no others, have */
+    int64_t     rank, size, local_rank, local_size;
+    const char *engine; /* that the launcher is of; "shm", if of none */
+} axe_launch;
+
+/* The first launcher (src/engine/launch.def) whose variables are set.
+ * Errors  EARG: a variable is no number, or the numbers do not fit. */
+AXE_CHECK axe_status axe_launch_find(axe_ctx *cx, axe_launch *out);
+
+/* --------------------------------------------------------------------- ranks
+ */
+
+typedef struct axe_engine axe_engine;
+
+typedef struct axe_engine_options {
+    const char *engine; /* "shm", "openmpi", "mpich"; NULL: the launcher's */
+    int64_t     n_rank; /* to start; if launched: 0, or as many as there are */
+    int64_t     heap;   /* [bytes] of symmetric memory a rank; 0: 1 MiB */
+    int64_t     timeout_ms; /* of one wait for another rank; 0: 30000 */
+    bool       *speaks;     /* unless NULL, set: is this the one process of all
+                               that should tell people how it ended? */
+} axe_engine_options;
+
+typedef axe_status axe_rank_fn(axe_ctx *cx, axe_engine *e, void *user);
+
+/* Run fn on all ranks.  Without a launcher this process is rank 0, and the
+ * others are forked from it: they see its memory as it was, and end behind fn.
+ * Under a launcher each process runs fn once.  Returns when all ranks are done:
+ * fn's status, or, if another rank failed, that one's text.
+ * Errors  ENAME: no such engine.  EARG: numbers of ranks.  EUNSUPPORTED: the
+ *         engine is not of this system, or ranks are on several hosts.  EIO: no
+ *         memory, no processes.  ETOOL: no MPI library.  EDEVICE: a rank ended
+ *         or was waited for too long. */
+AXE_CHECK axe_status axe_spmd(axe_ctx *cx, const axe_engine_options *opt,
+                              axe_rank_fn *fn, void *user);
+
+const char *axe_engine_name(const axe_engine *e);
+int64_t     axe_engine_rank(const axe_engine *e);
+int64_t     axe_engine_size(const axe_engine *e);
+
+/* Symmetric memory, at a multiple of 64 bytes; all ranks together.
+ * Errors  ELIMIT: the heap is full.  EIO: the host has not that much memory.
+ *         EDEVICE as of all that waits. */
+AXE_CHECK axe_status axe_engine_alloc(axe_engine *e, int64_t bytes, void **out);
+/* Where `p`, of this rank's symmetric memory, is on another rank; NULL: the
+ * engine reaches it by messages alone. */
+void *axe_engine_peer(const axe_engine *e, const void *p, int64_t rank);
+
+/* All ranks come to this. */
+AXE_CHECK axe_status axe_engine_barrier(axe_engine *e);
+/* What each rank has, n bytes (at most 256), to all: all[rank][n]. */
+AXE_CHECK axe_status axe_engine_gather(axe_engine *e, const void *mine,
+                                       int64_t n, void *all);
+/* Do all ranks give the same text?  EARG, with the first rank that gives
+ * another one and both texts, on all ranks.  what: "the plan". */
+AXE_CHECK axe_status axe_engine_agree(axe_engine *e, const char *what,
+                                      const char *text);
+
+/* --------------------------------------------------------------------- plans
+ */
+
+/* What elements are, where they are added. */
+typedef enum axe_number {
+#define NUMBER(name, word, bytes, type) AXE_NUMBER_##name,
+#include "axe/number.def"
+    AXE_N_NUMBER
+} axe_number;
+
+const char *axe_number_text(axe_number t);
+int64_t     axe_number_bytes(axe_number t);
+
+/* Elements that a device holds of the source, or behind the last step.  Its
+ * buffer has them densely, in the order of their index in the tensor. */
+int64_t axe_reshard_held(const axe_reshard_plan *p, bool behind,
+                         int64_t device);
+/* How many addends an element of the source has; 1: it is whole. */
+int64_t axe_reshard_addends(const axe_reshard_plan *p);
+/* Does a device hold the element of that index and addend (axe_reshard_source)
+ * of the source, or behind the last step? */
+bool axe_reshard_has(const axe_reshard_plan *p, bool behind, int64_t device,
+                     int64_t index, int64_t addend);
+
+/* What went from rank to rank, counted where it was copied. */
+typedef struct axe_traffic {
+    int64_t max_recv, total; /* [bytes] to the rank that got most; to all */
+    int     n_step;
+    const int64_t *step_max, *step_total; /* [n_step] */
+} axe_traffic;
+
+/* Carry a plan out on its mesh's devices, one rank each: src[held] of this rank
+ * becomes dst[held behind].  Sums are in the order of the ranks, the same bits
+ * on all of them.  All ranks have the same plan.
+ * traffic  may be NULL; else all ranks get all ranks' counts
+ * Errors  EARG: ranks are not the devices; plans differ, with both; an element
+ *         of the plan has other bits.  ELIMIT: the symmetric heap is below
+ *         axe_reshard_heap.  EDEVICE. */
+AXE_CHECK axe_status axe_reshard_run(axe_engine *e, const axe_reshard_plan *p,
+                                     axe_number type, const void *src,
+                                     void *dst, axe_traffic *traffic);
+/* Symmetric memory [bytes] that this takes of each rank. */
+int64_t axe_reshard_heap(const axe_reshard_plan *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

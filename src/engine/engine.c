@@ -1,0 +1,222 @@
+/* engine.c - ranks, whatever the engine: start or join them, symmetric memory,
+ * agreement. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/ctx.h"
+#include "engine/engine.h"
+
+enum { LINE = 64, HEAP = 1 << 20, TIMEOUT_MS = 30000 };
+
+static const engine_ops *const engines[] = {
+#define ENGINE(name, table, what) &table,
+#include "engine/engines.def"
+};
+
+int64_t
+engine_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static axe_status
+find(axe_ctx *cx, const char *name, const engine_ops **out)
+{
+    const char *names[AXE_LEN(engines)], *near;
+
+    for (int i = 0; i < AXE_LEN(engines); i++) {
+        names[i] = engines[i]->name;
+        if (strcmp(names[i], name) == 0) {
+            *out = engines[i];
+            return AXE_OK;
+        }
+    }
+    near = axe_nearest(name, AXE_LEN(engines), names);
+    axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+             "engine '%s' is not known; there are shm, openmpi and mpich",
+             axe_text_plain(cx, name));
+    if (near)
+        axe_help(cx, "did you mean '%s'?", near);
+    return AXE_ENAME;
+}
+
+static axe_status
+check(axe_ctx *cx, const axe_launch *l, const axe_engine_options *o)
+{
+    if (o->n_rank < 0 || o->n_rank > ENGINE_RANKS || o->heap < 0 ||
+        o->timeout_ms < 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "engine: 1 to %d ranks, with memory and times that are "
+                        "not negative",
+                        ENGINE_RANKS);
+    if (l->launcher && o->n_rank > 0 && o->n_rank != l->size)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "engine: %s launched %" PRId64 " ranks where %" PRId64
+                        " are wanted",
+                        l->launcher, l->size, o->n_rank);
+    return AXE_OK;
+}
+
+axe_status
+axe_spmd(axe_ctx *cx, const axe_engine_options *opt, axe_rank_fn *fn,
+         void *user)
+{
+    AXE_NEED(cx, fn);
+    static const axe_engine_options none;
+    axe_engine_options              o = opt ? *opt : none;
+    axe_launch                      l;
+    axe_engine                     *e = axe_new(cx, axe_engine);
+    axe_status                      st;
+
+    if (o.speaks)
+        *o.speaks = true;
+    AXE_TRY(axe_launch_find(cx, &l));
+    if (o.speaks)
+        *o.speaks = l.rank == 0;
+    AXE_TRY(check(cx, &l, &o));
+    AXE_TRY(find(cx, o.engine ? o.engine : l.engine, &e->ops));
+    o.n_rank = l.launcher ? l.size : o.n_rank > 0 ? o.n_rank : 1;
+    o.heap = o.heap ? (o.heap + LINE - 1) / LINE * LINE : HEAP;
+    e->cx = cx;
+    e->timeout_ms = o.timeout_ms ? o.timeout_ms : TIMEOUT_MS;
+    e->room = o.heap;
+    e->speaks = o.speaks;
+    e->doing = "the start";
+    AXE_TRY(e->ops->open(e, &l, &o));
+    st = axe_engine_barrier(e);
+    e->doing = "a barrier";
+    if (st == AXE_OK)
+        st = fn(cx, e, user);
+    if (st != AXE_OK)
+        e->ops->fail(e, axe_last_error(cx));
+    e->doing = "the end";
+    return e->ops->close(e, st);
+}
+
+const char *
+axe_engine_name(const axe_engine *e)
+{
+    return e->ops->name;
+}
+
+int64_t
+axe_engine_rank(const axe_engine *e)
+{
+    return e->rank;
+}
+
+int64_t
+axe_engine_size(const axe_engine *e)
+{
+    return e->size;
+}
+
+/* Where ranks ask for different sizes they have the same text for it. */
+static axe_status
+all_ask(axe_engine *e, int64_t bytes)
+{
+    int64_t ask[ENGINE_RANKS];
+
+    AXE_TRY(axe_engine_gather(e, &bytes, sizeof bytes, ask));
+    for (int64_t r = 1; r < e->size; r++)
+        if (ask[r] != ask[0])
+            return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
+                            "engine: rank %" PRId64 " allocates %" PRId64
+                            " bytes of symmetric memory, rank 0 %" PRId64,
+                            r, ask[r], ask[0]);
+    return AXE_OK;
+}
+
+axe_status
+axe_engine_alloc(axe_engine *e, int64_t bytes, void **out)
+{
+    int64_t taken = (bytes + LINE - 1) / LINE * LINE;
+
+    if (!e || !out)
+        return AXE_EARG;
+    AXE_TRY(all_ask(e, bytes));
+    if (bytes < 0 || bytes > e->room - e->used || taken > e->room - e->used)
+        return axe_fail(e->cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "engine: %" PRId64 " bytes of symmetric memory, of "
+                        "which %" PRId64 " of %" PRId64 " are left",
+                        bytes, e->room - e->used, e->room);
+    AXE_TRY(e->ops->reserve(e, taken));
+    *out = engine_own(e) + e->used;
+    e->used += taken;
+    return axe_engine_barrier(e);
+}
+
+void *
+axe_engine_peer(const axe_engine *e, const void *p, int64_t rank)
+{
+    const char *own = engine_own(e);
+
+    if (!e->addressed || rank < 0 || rank >= e->size)
+        return NULL;
+    return e->heap + rank * e->stride + ((const char *)p - own);
+}
+
+axe_status
+axe_engine_barrier(axe_engine *e)
+{
+    return e ? e->ops->barrier(e) : AXE_EARG;
+}
+
+axe_status
+axe_engine_gather(axe_engine *e, const void *mine, int64_t n, void *all)
+{
+    if (!e || !mine || !all)
+        return AXE_EARG;
+    if (n < 0 || n > ENGINE_BLOB)
+        return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
+                        "engine: %" PRId64 " bytes to gather; 0 to %d go", n,
+                        ENGINE_BLOB);
+    return e->ops->gather(e, mine, n, all);
+}
+
+/* FNV-1a, 64 bits, of a text. */
+static uint64_t
+hash(const char *text)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211u;
+    return h;
+}
+
+typedef struct said {
+    uint64_t hash;
+    char     text[ENGINE_BLOB - 8]; /* its beginning */
+} said;
+
+axe_status
+axe_engine_agree(axe_engine *e, const char *what, const char *text)
+{
+    said       mine = {0}, *all;
+    axe_status st;
+
+    if (!e || !what || !text)
+        return AXE_EARG;
+    all = axe_new_array(e->cx, said, e->size);
+    mine.hash = hash(text);
+    for (size_t i = 0; text[i] && i + 1 < sizeof mine.text; i++)
+        mine.text[i] = text[i];
+    AXE_TRY(axe_engine_gather(e, &mine, sizeof mine, all));
+    for (int64_t r = 1; r < e->size; r++)
+        if (all[r].hash != all[0].hash) {
+            st = axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
+                          "ranks differ in %s: rank 0 has %s, rank %" PRId64
+                          " has %s",
+                          what, all[0].text, r, all[r].text);
+            return st;
+        }
+    return AXE_OK;
+}

@@ -1,0 +1,67 @@
+/* engine.h - the table of functions that every engine is.
+ *
+ * What waits fails on all ranks or on none: an engine that sees that a rank is
+ * gone, or was waited for too long, keeps one text (fail) and ends all waits
+ * with it. */
+#ifndef AXE_ENGINE_ENGINE_H
+#define AXE_ENGINE_ENGINE_H
+
+#include "axe/engine.h"
+
+enum { ENGINE_BLOB = 256 /* [bytes] of a gather */, ENGINE_RANKS = 1024 };
+
+typedef struct engine_message {
+    int64_t peer, bytes;
+    void   *at;
+} engine_message;
+
+typedef struct engine_ops {
+    const char *name;
+    /* Sets rank, size; heap and stride, where peers' memory has an address,
+     * else own memory alone.  Nothing is left open on failure. */
+    axe_status (*open)(axe_engine *e, const axe_launch *l,
+                       const axe_engine_options *opt);
+    /* Make own memory from `used` on be there. */
+    axe_status (*reserve)(axe_engine *e, int64_t bytes);
+    axe_status (*barrier)(axe_engine *e);
+    axe_status (*gather)(axe_engine *e, const void *mine, int64_t n, void *all);
+    /* Where peers' memory has an address: say that all that this rank wrote and
+     * read so far is done, for the count-th time; wait until a peer has. */
+    void (*post)(axe_engine *e, uint32_t count);
+    axe_status (*await)(axe_engine *e, int64_t peer, uint32_t count);
+    /* Where it has none: all of these, messages between two ranks in order. */
+    axe_status (*exchange)(axe_engine *e, int n_send,
+                           const engine_message *send, int n_recv,
+                           const engine_message *recv);
+    /* End all ranks with the text; the first one stays. */
+    void (*fail)(axe_engine *e, const char *text);
+    /* st: how this rank ends.  Returns how all end. */
+    axe_status (*close)(axe_engine *e, axe_status st);
+} engine_ops;
+
+#define ENGINE(name, table, what) extern const engine_ops table;
+#include "engine/engines.def"
+
+struct axe_engine {
+    const engine_ops *ops;
+    axe_ctx          *cx;
+    int64_t           rank, size, timeout_ms;
+    char             *heap; /* of rank 0, or this rank's alone */
+    int64_t           stride, room, used;
+    bool              addressed; /* peers' memory has an address */
+    uint32_t          posted;
+    const char       *doing;  /* for a text on who waits: "the barrier" */
+    bool             *speaks; /* as in axe_engine_options */
+    void             *state;
+};
+
+/* This rank's symmetric memory. */
+static inline char *
+engine_own(const axe_engine *e)
+{
+    return e->addressed ? e->heap + e->rank * e->stride : e->heap;
+}
+
+int64_t engine_now_ms(void);
+
+#endif

@@ -1,0 +1,60 @@
+/* program.h - a plan as what one rank does: phases of copies between buffers.
+ *
+ * A rank has two buffers in symmetric memory, of the state before a step and of
+ * that behind it, by turns.  In a phase it pulls from other ranks' buffers; by
+ * messages, they give it what it would pull.  Both ranks walk the same elements
+ * in the same order, that of their index. */
+#ifndef AXE_ENGINE_PROGRAM_H
+#define AXE_ENGINE_PROGRAM_H
+
+#include "engine/engine.h"
+#include "mesh/problem.h"
+
+enum { PROGRAM_DIMS = MESH_DIMS };
+
+/* Elements of one dimension: from `src` on in one buffer, `dst` in the other.
+ */
+typedef struct program_run {
+    int64_t src, dst, n;
+} program_run;
+
+/* A product of runs over dimensions.  Pitches are those of the two buffers. */
+typedef struct program_box {
+    int          n_dim;
+    int          n_run[PROGRAM_DIMS];
+    program_run *run[PROGRAM_DIMS];
+    int64_t      src_pitch[PROGRAM_DIMS], dst_pitch[PROGRAM_DIMS];
+    int64_t      n; /* elements */
+} program_box;
+
+typedef struct program_move {
+    int64_t     peer; /* it may be this rank */
+    int         from; /* which of its buffers */
+    program_box box;
+} program_move;
+
+typedef struct program_phase {
+    int           step, to; /* which of my buffers is written */
+    bool          fresh;    /* nothing of it was written before */
+    bool          add;
+    bool          whole; /* each pull has all elements that are written */
+    int           n_pull, n_give;
+    program_move *pull; /* by rank, ascending */
+    program_move *give;
+} program_phase;
+
+typedef struct program {
+    int64_t              rank, size;
+    int                  n_phase;
+    const program_phase *phase;
+    int64_t              n_src, n_dst, room; /* elements; of a buffer */
+    int                  last;               /* the buffer that has the end */
+} program;
+
+/* Elements that the fullest device has in any state. */
+int64_t program_room(const axe_reshard_plan *p);
+/* What rank `rank` does.  ELIMIT: too many runs. */
+AXE_CHECK axe_status program_of(axe_ctx *cx, const axe_reshard_plan *p,
+                                int64_t rank, const program **out);
+
+#endif
