@@ -32,16 +32,16 @@ extern "C" {
  */
 
 /* What the environment says of this process. */
-typedef struct axe_launch {
+typedef struct axe_launcher {
     const char *launcher; /* "torchrun"; NULL: nobody has launched it */
     const char *job;      /* what all ranks of a host, and no others, have */
     int64_t     rank, size, local_rank, local_size;
     const char *engine; /* that the launcher is of; "shm", if of none */
-} axe_launch;
+} axe_launcher;
 
 /* The first launcher (src/engine/launch.def) whose variables are set.
  * Errors  EARG: a variable is no number, or the numbers do not fit. */
-AXE_CHECK axe_status axe_launch_find(axe_ctx *cx, axe_launch *out);
+AXE_CHECK axe_status axe_launcher_find(axe_ctx *cx, axe_launcher *out);
 
 /* --------------------------------------------------------------------- ranks
  */

@@ -48,7 +48,7 @@ find(axe_ctx *cx, const char *name, const engine_ops **out)
 }
 
 static axe_status
-check(axe_ctx *cx, const axe_launch *l, const axe_engine_options *o)
+check(axe_ctx *cx, const axe_launcher *l, const axe_engine_options *o)
 {
     if (o->n_rank < 0 || o->n_rank > ENGINE_RANKS || o->heap < 0 ||
         o->timeout_ms < 0)
@@ -71,13 +71,13 @@ axe_spmd(axe_ctx *cx, const axe_engine_options *opt, axe_rank_fn *fn,
     AXE_NEED(cx, fn);
     static const axe_engine_options none;
     axe_engine_options              o = opt ? *opt : none;
-    axe_launch                      l;
+    axe_launcher                    l;
     axe_engine                     *e = axe_new(cx, axe_engine);
     axe_status                      st;
 
     if (o.speaks)
         *o.speaks = true;
-    AXE_TRY(axe_launch_find(cx, &l));
+    AXE_TRY(axe_launcher_find(cx, &l));
     if (o.speaks)
         *o.speaks = l.rank == 0;
     AXE_TRY(check(cx, &l, &o));

@@ -19,7 +19,7 @@ typedef struct engine_ops {
     const char *name;
     /* Sets rank, size; heap and stride, where peers' memory has an address,
      * else own memory alone.  Nothing is left open on failure. */
-    axe_status (*open)(axe_engine *e, const axe_launch *l,
+    axe_status (*open)(axe_engine *e, const axe_launcher *l,
                        const axe_engine_options *opt);
     /* Make own memory from `used` on be there. */
     axe_status (*reserve)(axe_engine *e, int64_t bytes);

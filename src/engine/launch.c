@@ -50,10 +50,10 @@ read_number(axe_ctx *cx, const char *name, int64_t instead, int64_t *out)
 }
 
 axe_status
-axe_launch_find(axe_ctx *cx, axe_launch *out)
+axe_launcher_find(axe_ctx *cx, axe_launcher *out)
 {
     AXE_NEED(cx, out);
-    axe_launch      l = {.size = 1, .local_size = 1, .engine = "shm"};
+    axe_launcher    l = {.size = 1, .local_size = 1, .engine = "shm"};
     const launcher *x = NULL;
     const char     *job;
 

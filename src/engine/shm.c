@@ -369,7 +369,7 @@ forget(axe_engine *e)
 
 /* Of ranks that were launched, and rank 0 tells the others what went wrong. */
 static axe_status
-start_launched(axe_engine *e, const axe_launch *l)
+start_launched(axe_engine *e, const axe_launcher *l)
 {
     shm_state *s = e->state;
     axe_status st;
@@ -391,7 +391,7 @@ start_launched(axe_engine *e, const axe_launch *l)
 }
 
 static axe_status
-start(axe_engine *e, const axe_launch *l)
+start(axe_engine *e, const axe_launcher *l)
 {
     const shm_state *s = e->state;
 
@@ -405,7 +405,7 @@ start(axe_engine *e, const axe_launch *l)
 }
 
 static axe_status
-open_shm(axe_engine *e, const axe_launch *l, const axe_engine_options *opt)
+open_shm(axe_engine *e, const axe_launcher *l, const axe_engine_options *opt)
 {
     shm_state *s = axe_new(e->cx, shm_state);
     size_t     head, page = SHM_PAGE;
@@ -510,7 +510,7 @@ const engine_ops axe_engine_shm = {
 #include "engine/engine.h"
 
 static axe_status
-no_linux(axe_engine *e, const axe_launch *l, const axe_engine_options *opt)
+no_linux(axe_engine *e, const axe_launcher *l, const axe_engine_options *opt)
 {
     (void)l, (void)opt;
     return axe_fail(e->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,

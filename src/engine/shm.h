@@ -52,9 +52,9 @@ AXE_CHECK axe_status shm_trouble(axe_ctx *cx, const char *what);
  * there is none, which is `st`; they get it.
  * Errors  st; EARG: ranks differ in their number or memory.  EDEVICE: somebody
  * did not come in time. */
-AXE_CHECK axe_status shm_give(axe_engine *e, const axe_launch *l,
+AXE_CHECK axe_status shm_give(axe_engine *e, const axe_launcher *l,
                               axe_status st);
-AXE_CHECK axe_status shm_get(axe_engine *e, const axe_launch *l, int *fd);
+AXE_CHECK axe_status shm_get(axe_engine *e, const axe_launcher *l, int *fd);
 
 /* Start ranks 1 .. size - 1; returns in all of them. */
 AXE_CHECK axe_status shm_fork(axe_engine *e);

@@ -29,7 +29,7 @@ typedef struct reply {
 } reply;
 
 static socklen_t
-address(const axe_launch *l, struct sockaddr_un *a)
+address(const axe_launcher *l, struct sockaddr_un *a)
 {
     uint64_t h = 14695981039346656037u;
 
@@ -194,7 +194,7 @@ accept_all(axe_engine *e, int at, axe_status st)
 }
 
 axe_status
-shm_give(axe_engine *e, const axe_launch *l, axe_status st)
+shm_give(axe_engine *e, const axe_launcher *l, axe_status st)
 {
     struct sockaddr_un a;
     socklen_t          n = address(l, &a);
@@ -213,7 +213,7 @@ shm_give(axe_engine *e, const axe_launch *l, axe_status st)
 }
 
 static int
-call(const axe_launch *l, int64_t until)
+call(const axe_launcher *l, int64_t until)
 {
     struct sockaddr_un a;
     socklen_t          n = address(l, &a);
@@ -232,7 +232,7 @@ call(const axe_launch *l, int64_t until)
 }
 
 axe_status
-shm_get(axe_engine *e, const axe_launch *l, int *fd)
+shm_get(axe_engine *e, const axe_launcher *l, int *fd)
 {
     const shm_state *s = e->state;
     hello            h = {MAGIC, e->rank, e->size, e->room};

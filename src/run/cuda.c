@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/cuda.h"
 #include "base/dl.h"
+#include "run/cuda.h"
 
 static const char *const symbol[] = {
 #define SYMBOL(name, type, args) "cu" #name,

@@ -468,12 +468,12 @@ test_launchers(void **state)
 
     (void)state;
     for (int i = 0; i < AXE_LEN(row); i++) {
-        axe_ctx    *cx = axe_ctx_new();
-        axe_launch  l;
-        const char *got;
+        axe_ctx     *cx = axe_ctx_new();
+        axe_launcher l;
+        const char  *got;
 
         set_variables(row[i].set);
-        if (axe_launch_find(cx, &l) != AXE_OK)
+        if (axe_launcher_find(cx, &l) != AXE_OK)
             got = axe_textf(cx, "EARG %s", axe_last_error(cx));
         else
             got = axe_textf(
