@@ -126,11 +126,13 @@ all_ask(axe_engine *e, int64_t bytes)
 
     AXE_TRY(axe_engine_gather(e, &bytes, sizeof bytes, ask));
     for (int64_t r = 1; r < e->size; r++)
-        if (ask[r] != ask[0])
+        if (ask[r] != ask[0]) {
+            e->common = true;
             return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
                             "engine: rank %" PRId64 " allocates %" PRId64
                             " bytes of symmetric memory, rank 0 %" PRId64,
                             r, ask[r], ask[0]);
+        }
     return AXE_OK;
 }
 
@@ -200,8 +202,7 @@ typedef struct said {
 axe_status
 axe_engine_agree(axe_engine *e, const char *what, const char *text)
 {
-    said       mine = {0}, *all;
-    axe_status st;
+    said mine = {0}, *all;
 
     if (!e || !what || !text)
         return AXE_EARG;
@@ -212,11 +213,11 @@ axe_engine_agree(axe_engine *e, const char *what, const char *text)
     AXE_TRY(axe_engine_gather(e, &mine, sizeof mine, all));
     for (int64_t r = 1; r < e->size; r++)
         if (all[r].hash != all[0].hash) {
-            st = axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
-                          "ranks differ in %s: rank 0 has %s, rank %" PRId64
-                          " has %s",
-                          what, all[0].text, r, all[r].text);
-            return st;
+            e->common = true;
+            return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
+                            "ranks differ in %s: rank 0 has %s, rank %" PRId64
+                            " has %s",
+                            what, all[0].text, r, all[r].text);
         }
     return AXE_OK;
 }

@@ -49,6 +49,7 @@ struct axe_engine {
     char             *heap; /* of rank 0, or this rank's alone */
     int64_t           stride, room, used;
     bool              addressed; /* peers' memory has an address */
+    bool              common;    /* all ranks fail with the same text */
     uint32_t          posted;
     const char       *doing;  /* for a text on who waits: "the barrier" */
     bool             *speaks; /* as in axe_engine_options */

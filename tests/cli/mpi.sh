@@ -1,0 +1,73 @@
+#!/bin/bash
+# mpi.sh - plans carried out by Open MPI and MPICH, where they are: messages, the
+# mapping under their launchers, ranks that differ, ranks that die.  Given: AXE,
+# SRC, PYTHON.
+set -u
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_plm=isolated
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_hwloc_base_binding_policy=none
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0 n=0
+
+check() { # NAME FAILS TEXT COMMAND...
+    name=$1 fails=$2 text=$3
+    shift 3
+    timeout 60 "$@" >"$tmp/out" 2>&1 </dev/null
+    got=$?
+    if [ $((got != 0)) -ne "$fails" ] || [ "$got" -eq 124 ] ||
+        [ "$(grep -cF -- "$text" "$tmp/out")" -ne 1 ]; then
+        echo "FAILED $mpi $name: exit $got, wanted once: $text"
+        sed 's/^/    /' "$tmp/out"
+        failed=1
+    fi
+}
+
+R="$AXE reshard --run --timeout 10"
+for mpi in openmpi mpich; do
+    case $mpi in
+    openmpi) run=mpirun.openmpi rank=OMPI_COMM_WORLD_RANK ;;
+    mpich) run=mpiexec.hydra rank=PMI_RANK ;;
+    esac
+    command -v $run >/dev/null || continue
+    n=$((n + 1))
+    check gather 0 "3 ranks by $mpi, f32: every element is right" \
+        $run -n 3 $R --mesh x=3 10@x 10
+    check exchange 0 '432 to all: as the plan says' \
+        $run -n 8 $R --mesh 'x=4, y=2' '24@x, 24@y' '24@y, 24@x'
+    check sum 0 '3000 to all: as the plan says' \
+        $run -n 3 $R --no-latency --mesh x=3 '750 + partial(x)' 750
+    check root 0 '2006 to all: as the plan says' \
+        $run -n 3 $R --mesh x=3 '1003 at x=1' 1003
+    check large 0 '2 ranks by' \
+        $run -n 2 $R --mesh x=2 '400000@x, 4' '400000, 4@x'
+    check mapping 0 '3 ranks by shm, f32: every element is right' \
+        $run -n 3 $R --engine shm --mesh x=3 10@x 10
+    check ranks 1 "$mpi launched 2 ranks where 3 are wanted" \
+        $run -n 2 $R --mesh x=3 10@x 10
+    check plans 1 'ranks differ in the plan: rank 0 has' \
+        $run -n 3 bash -c "exec $R --mesh x=3 \$((10 + ($rank == 2)))@x \
+            \$((10 + ($rank == 2)))"
+    for engine in $mpi shm; do
+        SECONDS=0
+        timeout 60 $run -n 3 bash -c "if [ \$$rank = 1 ]; then
+            exec timeout -s KILL 0.3 $R --engine $engine --mesh x=3 12000000@x 12000000
+            else exec $R --engine $engine --mesh x=3 12000000@x 12000000; fi" \
+            >"$tmp/out" 2>&1 </dev/null
+        if [ $? -eq 0 ] || [ $SECONDS -gt 15 ]; then
+            echo "FAILED $mpi, $engine: a rank that is killed, after $SECONDS s"
+            cat "$tmp/out"
+            failed=1
+        fi
+    done
+    awk 'NR % 60 == 1' "$SRC/tests/vectors/reshard.jsonl" >"$tmp/some"
+    "${PYTHON:-python3}" "$SRC/tests/reshard_run.py" "$AXE" "$tmp/some" \
+        $run -n {} || failed=1
+done
+[ $n -gt 0 ] || exit 77
+
+mpi=none
+check launcher 1 'its own launcher starts the ranks, as in mpirun' \
+    $R --engine openmpi --mesh x=2 4@x 4
+exit $failed
