@@ -7,6 +7,7 @@ trap 'rm -rf "$tmp"' EXIT
 fail() { echo "moe: $*" >&2; exit 1; }
 
 "${PYTHON:-python3}" "$SRC/tests/moe_gpu.py" "$AXE"
+"${PYTHON:-python3}" "$SRC/tests/moe_f8_gpu.py" "$AXE"
 # What the model expects of it, as docs/overlap.md says.
 "${PYTHON:-python3}" "$SRC/tests/moe_model.py" "$AXE" "$SRC"
 
