@@ -104,6 +104,10 @@ const axe_array *case_array(const test_case *c, const char *name);
  * apart over windows of the result. */
 void case_compare(bench *b, test_case *c, bool library, verdict *out);
 
+/* routing.c: where a row's tokens go, into the set's index tensors: each to
+ * S experts of E, each of them as likely. */
+AXE_CHECK axe_status case_route(bench *b, const test_case *c, int set);
+
 /* sample.c: elements of the result of a call on the first set beside what the
  * row means, computed here from the arrays. */
 void case_sample(bench *b, const test_case *c, verdict *out);

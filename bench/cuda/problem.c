@@ -8,7 +8,7 @@
 #include "run/count.h"
 #include "run/program.h"
 
-enum { WINDOW = 1 << 22 };
+enum { WINDOW = 1 << 22, LEAST_ROUTED = 4 };
 
 static axe_status
 poison(bench *b, test_case *c, void *at, size_t bytes)
@@ -68,9 +68,13 @@ make_arrays(bench *b, test_case *c, const axe_shape *shape)
 {
     AXE_TRY(measure_arrays(c, shape));
     int n = sets_for(b, c->moved);
+    if (c->row->means == MEANS_EXPERTS) /* of which few may be read */
+        n = n > LEAST_ROUTED ? n : LEAST_ROUTED;
     for (int i = 0; i < n; i++) {
         c->n_set = i + 1;
         AXE_TRY(make_set(b, c, shape, c->array[i]));
+        if (c->row->means == MEANS_EXPERTS)
+            AXE_TRY(case_route(b, c, i));
     }
     return AXE_OK;
 }

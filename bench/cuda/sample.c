@@ -261,6 +261,53 @@ transpose(look *l)
     }
 }
 
+/* ----------------------------------------------------------------- experts */
+
+/* What expert e makes of x[H], its element h. */
+static double
+expert(look *l, int64_t e, const double *x, int64_t h)
+{
+    int64_t H = case_size(l->c, "H"), I = case_size(l->c, "I");
+    double *v = get_of(l, "V", e * 2 * I * H, 2 * I * H), sum = 0;
+    double *w = get_of(l, "W", (e * H + h) * I, I);
+
+    for (int64_t i = 0; i < I && v && w; i++) {
+        double gate = 0, up = 0;
+        for (int64_t k = 0; k < H; k++) {
+            gate += v[i * H + k] * x[k];
+            up += v[(I + i) * H + k] * x[k];
+        }
+        sum += w[i] * gate / (1 + exp(-gate)) * up;
+    }
+    free(v);
+    free(w);
+    return sum;
+}
+
+/* Y[m, h] = sum over s of w[m, s] times that of the expert of row at[m, s] */
+static void
+experts(look *l)
+{
+    int64_t M = case_size(l->c, "M"), H = case_size(l->c, "H"),
+            S = case_size(l->c, "S"), m = pick(l, M), h = pick(l, H);
+    int64_t bm = case_size(l->c, "P") / case_size(l->c, "Q");
+    double *x = get_of(l, "X", m * H, H), *at = get_of(l, "at", m * S, S);
+    double *w = get_of(l, "w", m * S, S);
+
+    l->at = m * H + h;
+    l->n = 1;
+    l->want[0] = 0;
+    for (int64_t s = 0; s < S && x && at && w; s++) {
+        double *e = get_of(l, "expert", (int64_t)at[s] / bm, 1);
+        if (e)
+            l->want[0] += w[s] * expert(l, (int64_t)e[0], x, h);
+        free(e);
+    }
+    free(x);
+    free(at);
+    free(w);
+}
+
 /* --------------------------------------------------------------------- all */
 
 static void (*const sampler[N_MEANING])(look *) = {

@@ -53,6 +53,15 @@ const row rows[] = {
      .peer = (causal) ? "sdpa_causal" : "sdpa",                                \
      .target = TARGET_HEADS,                                                   \
      .means = (causal) ? MEANS_HEADS_CAUSAL : MEANS_HEADS},
+#define EXPERTS(id, m, words)                                                  \
+    {.group = "8 of 128 experts, H = 2048, I = 768",                           \
+     .name = id,                                                               \
+     .file = "moe_sm90",                                                       \
+     .otherwise = "",                                                          \
+     .set = "T=bf16 " words,                                                   \
+     .sizes = "M=" #m " H=2048 I=768 E=128 S=8",                               \
+     .peer = "experts",                                                        \
+     .means = MEANS_EXPERTS},
 #define MOVE(id, entry, sizes_, torch, m)                                      \
     {.group = "memory-bound",                                                  \
      .name = id,                                                               \
@@ -131,6 +140,18 @@ find(int n, const axe_size *s, const char *name)
     return 0;
 }
 
+int64_t
+row_param(const row *r, const char *name)
+{
+    size_t      len = strlen(name);
+    const char *at = r->set;
+
+    for (; (at = strstr(at, name)); at += len)
+        if (at[len] == '=' && (at == r->set || at[-1] == ' '))
+            return strtoll(at + len + 1, NULL, 10);
+    return 0;
+}
+
 int
 row_sizes(axe_ctx *cx, const row *r, int64_t shrink, axe_size *out)
 {
@@ -142,6 +163,16 @@ row_sizes(axe_ctx *cx, const row *r, int64_t shrink, axe_size *out)
         if (v > 64 && shrink > 1)
             v = v / shrink < 64 ? 64 : v / shrink / 16 * 16;
         out[i] = (axe_size){name[i], v};
+    }
+    if (strcmp(r->peer, "experts") == 0) { /* tiles that suffice for any */
+        int64_t picked = find(n, out, "M") * find(n, out, "S");
+        int64_t experts = find(n, out, "E"), bm = row_param(r, "BM");
+        bm = bm > 0 ? bm : 1;
+        int64_t tiles =
+            (picked + (picked < experts ? picked : experts) * (bm - 1)) / bm;
+        out[n] = (axe_size){"P", tiles * bm};
+        out[n + 1] = (axe_size){"Q", tiles};
+        n += 2;
     }
     if (strcmp(r->peer, "scaled_mm") == 0) { /* blocks of N, of K */
         out[n] = (axe_size){"P", (find(n, out, "N") + 127) / 128};

@@ -73,6 +73,8 @@ AXE_CHECK axe_status row_compile(axe_ctx *cx, const row *r, const char *machine,
 AXE_CHECK axe_status list_compile(axe_ctx *cx, const char *path,
                                   const char *machine, int most,
                                   const axe_program **out, int *n, int *all);
+/* A parameter that the row sets to a number, or 0. */
+int64_t row_param(const row *r, const char *name);
 /* Its sizes, divided by `shrink`, but what is below 64 then; how many. */
 int row_sizes(axe_ctx *cx, const row *r, int64_t shrink, axe_size *out);
 
