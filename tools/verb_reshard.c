@@ -38,6 +38,7 @@ static const char help[] =
     "  -s, --shape N,M    for which this is the tensor's shape\n"
     "  -b, --bits N       bits of an element (default 32)\n"
     "      --memory N     elements that a device may hold between steps\n"
+    "      --measured     links take what `axe mesh --measure` has found here\n"
     "      --no-latency   messages cost nothing but their bytes\n"
     "  -d, --draw         also who has what, and who gives whom how much\n"
     "  -o, --output FILE  that as an SVG instead ('-': to stdout)\n"
@@ -58,7 +59,7 @@ enum { MOST_EXTENTS = 8 };
 typedef struct options {
     axe_reshard_options plan;
     const char         *mesh, *output, *format;
-    bool                json, draw, run, quiet;
+    bool                json, draw, run, quiet, measured;
     reshard_run         running;
     axe_shape           shape;
     int64_t             extent[MOST_EXTENTS];
@@ -73,6 +74,30 @@ read(axe_ctx *cx, const axe_mesh *m, const char *text, const options *opt,
                : axe_spread_read(cx, m, text, out);
 }
 
+/* Of links that the mesh does not describe. */
+static axe_status
+take_measured(axe_ctx *cx, const options *opt, const axe_mesh **mesh)
+{
+    const char     *engine = opt->running.engine ? opt->running.engine : "shm";
+    const axe_mesh *m = *mesh;
+
+    for (int i = 0; i < m->n_link; i++) {
+        axe_link l;
+        bool     found;
+
+        if (m->link[i].known)
+            continue;
+        AXE_TRY(axe_links_find(cx, NULL, engine, m->link[i].name, &l, &found));
+        if (!found)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+                            "reshard: link %s is not measured here by %s: "
+                            "axe mesh --measure --engine %s",
+                            m->link[i].name, engine, engine);
+        *mesh = axe_mesh_with(cx, *mesh, &l);
+    }
+    return AXE_OK;
+}
+
 static axe_status
 show(axe_ctx *cx, char **text, options *opt)
 {
@@ -82,6 +107,8 @@ show(axe_ctx *cx, char **text, options *opt)
     axe_buf                 picture = {.cx = cx};
 
     AXE_TRY(axe_mesh_read(cx, opt->mesh, &m));
+    if (opt->measured)
+        AXE_TRY(take_measured(cx, opt, &m));
     AXE_TRY(read(cx, m, text[0], opt, &src));
     AXE_TRY(read(cx, m, text[1], opt, &dst));
     AXE_TRY(axe_reshard(cx, m, &src, &dst, &opt->plan, &r));
@@ -158,6 +185,7 @@ axe_verb_reshard(int argc, char **argv)
         {"bits", required_argument, NULL, 'b'},
         {"memory", required_argument, NULL, 'm'},
         {"no-latency", no_argument, NULL, 'n'},
+        {"measured", no_argument, NULL, 'M' + 256},
         {"draw", no_argument, NULL, 'd'},
         {"output", required_argument, NULL, 'o'},
         {"json", no_argument, NULL, 'j'},
@@ -196,6 +224,9 @@ axe_verb_reshard(int argc, char **argv)
                 return axe_tool_usage("reshard",
                                       "--memory '%s' is no number of elements",
                                       optarg);
+            break;
+        case 'M' + 256:
+            opt.measured = true;
             break;
         case 'n':
             opt.plan.free = true;
@@ -237,8 +268,8 @@ axe_verb_reshard(int argc, char **argv)
         return axe_tool_usage("reshard", "which devices? --mesh says it");
     if (!opt.format != !opt.shape.n)
         return axe_tool_usage("reshard", "--format and --shape go together");
-    if (!opt.run &&
-        (opt.running.engine || opt.running.type || opt.running.timeout_ms))
+    if (!opt.run && ((opt.running.engine && !opt.measured) ||
+                     opt.running.type || opt.running.timeout_ms))
         return axe_tool_usage("reshard",
                               "--engine, --type and --timeout go with --run");
     if (opt.run && (opt.draw || opt.output))

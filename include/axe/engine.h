@@ -95,6 +95,20 @@ AXE_CHECK axe_status axe_engine_agree(axe_engine *e, const char *what,
 /* --------------------------------------------------------------------- plans
  */
 
+/* Latency and bandwidth between two ranks of one host (near) or of two, named
+ * so, as a step of a plan has them; *found: there are such ranks.  All ranks.
+ * Takes 8 MiB of the heap for a while.  Errors  as axe_engine_alloc. */
+AXE_CHECK axe_status axe_engine_measure(axe_engine *e, bool near, axe_link *out,
+                                        bool *found);
+/* Keep that in the records of tuning (path NULL: where they are), where the
+ * quickest stays; take it from there.
+ * Errors  ETOOL: no SQLite.  EIO: there is no place for records. */
+AXE_CHECK axe_status axe_links_keep(axe_ctx *cx, const char *path,
+                                    const char *engine, const axe_link *link);
+AXE_CHECK axe_status axe_links_find(axe_ctx *cx, const char *path,
+                                    const char *engine, const char *name,
+                                    axe_link *out, bool *found);
+
 /* What elements are, where they are added. */
 typedef enum axe_number {
 #define NUMBER(name, word, bytes, type) AXE_NUMBER_##name,
@@ -133,7 +147,24 @@ typedef struct axe_traffic {
 AXE_CHECK axe_status axe_reshard_run(axe_engine *e, const axe_reshard_plan *p,
                                      axe_number type, const void *src,
                                      void *dst, axe_traffic *traffic);
-/* Symmetric memory [bytes] that this takes of each rank. */
+
+/* The same again and again, without copies on either side: what is compared and
+ * allocated once.  All ranks prepare the same in the same order. */
+typedef struct axe_reshard_exec axe_reshard_exec;
+AXE_CHECK axe_status            axe_reshard_prepare(axe_engine             *e,
+                                                    const axe_reshard_plan *p,
+                                                    axe_number              type,
+                                                    axe_reshard_exec      **out);
+/* Where the next source of this rank is to be written. */
+void *axe_reshard_input(const axe_reshard_exec *x);
+/* Carry out; what comes of it stays until the next but one time. */
+AXE_CHECK axe_status axe_reshard_go(axe_reshard_exec *x, const void **out);
+/* All ranks are done with it: the heap has its memory again, and that of what
+ * was allocated behind it. */
+AXE_CHECK axe_status axe_reshard_finish(axe_reshard_exec *x);
+
+/* Symmetric memory [bytes] that axe_reshard_run takes of each rank, and
+ * axe_reshard_prepare twice, or up to 64 KiB where that is more. */
 int64_t axe_reshard_heap(const axe_reshard_plan *p);
 
 #ifdef __cplusplus

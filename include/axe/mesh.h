@@ -30,6 +30,7 @@ typedef struct axe_link {
     int64_t     latency;   /* [ns] of a message */
     int64_t     bandwidth; /* [bytes/s] of a device, each way */
     bool        known;     /* it was said, and is not the table's guess */
+    bool        measured;  /* nor that, but found by axe_engine_measure */
 } axe_link;
 
 typedef struct axe_mesh_axis {
@@ -57,6 +58,10 @@ typedef struct axe_mesh {
  *         16 axes or 2^40 devices. */
 AXE_CHECK axe_status axe_mesh_read(axe_ctx *cx, const char *text,
                                    const axe_mesh **out);
+/* The same mesh with these figures for its link of that name, unless the mesh
+ * says figures itself, or has no such link. */
+const axe_mesh *axe_mesh_with(axe_ctx *cx, const axe_mesh *m,
+                              const axe_link *link);
 /* Reading it back gives the same mesh. */
 const char *axe_mesh_text(axe_ctx *cx, const axe_mesh *m);
 

@@ -12,15 +12,29 @@
 #include "base/ctx.h"
 #include "engine/program.h"
 
-typedef struct performing {
+enum {
+    MOST_FLAT = 64,
+    BLOCK = 1024, /* elements of a sum at a time */
+    MOST_SETS = 8,
+    SHORT_BYTES = 4096 /* of a buffer: then there are as many sets as that */
+};
+
+typedef struct axe_reshard_exec performing;
+
+struct axe_reshard_exec {
     axe_engine    *e;
     const program *g;
+    const char    *doing[MESH_STEPS];
+    char          *set[MOST_SETS][2]; /* buffers, by turns of axe_reshard_go */
+    int            n_set;
+    int64_t        mark;                   /* of the heap before it */
+    uint32_t       turn, ended[MOST_SETS]; /* progress when each was left */
     axe_number     type;
     size_t         width; /* [bytes] of an element */
     char          *buffer[2];
     uint32_t       base; /* what progress was before */
     int64_t        recv[MESH_STEPS];
-} performing;
+};
 
 static const struct {
     const char *word;
@@ -54,6 +68,27 @@ add(axe_number type, void *restrict to, const void *restrict from, int64_t n)
                                                                                \
         for (int64_t i = 0; i < n; i++)                                        \
             t[i] = (type)(t[i] + f[i]);                                        \
+        break;                                                                 \
+    }
+#include "axe/number.def"
+    case AXE_N_NUMBER:
+        break;
+    }
+}
+
+/* to[i] = a[i] + b[i] */
+static void
+add_two(axe_number type, void *restrict to, const void *restrict a,
+        const void *restrict b, int64_t n)
+{
+    switch (type) {
+#define NUMBER(name, word, bytes, type)                                        \
+    case AXE_NUMBER_##name: {                                                  \
+        type *restrict t = to;                                                 \
+        const type *restrict x = a, *restrict y = b;                           \
+                                                                               \
+        for (int64_t i = 0; i < n; i++)                                        \
+            t[i] = (type)(x[i] + y[i]);                                        \
         break;                                                                 \
     }
 #include "axe/number.def"
@@ -152,12 +187,59 @@ await_readers(const performing *p, const program_phase *f)
     return AXE_OK;
 }
 
+/* Is each pull of the sum one run, of the same elements? */
+static bool
+is_flat(const program_phase *f)
+{
+    bool flat = f->add && f->whole && f->n_pull > 1;
+
+    for (int i = 0; i < f->n_pull && flat; i++)
+        flat = f->pull[i].box.n_dim == 1 && f->pull[i].box.n_run[0] == 1;
+    return flat;
+}
+
+/* Block by block, so that what is added to stays in the cache. */
+static axe_status
+sum_flat(performing *p, const program_phase *f, uint32_t done)
+{
+    const program_run *to = &f->pull[0].box.run[0][0];
+    const char        *from[MOST_FLAT];
+
+    for (int i = 0; i < f->n_pull; i++) {
+        const program_move *m = &f->pull[i];
+
+        from[i] = p->buffer[m->from];
+        if (m->peer != p->g->rank) {
+            AXE_TRY(p->e->ops->await(p->e, m->peer, done));
+            from[i] = axe_engine_peer(p->e, from[i], m->peer);
+            p->recv[f->step] += m->box.n * (int64_t)p->width;
+        }
+        from[i] += (size_t)m->box.run[0][0].src * p->width;
+    }
+    for (int64_t at = 0; at < to->n; at += BLOCK) {
+        int64_t n = to->n - at < BLOCK ? to->n - at : BLOCK;
+        size_t  by = (size_t)at * p->width;
+        char   *sum = p->buffer[f->to] + (size_t)to->dst * p->width + by;
+
+        add_two(p->type, sum, from[0] + by, from[1] + by, n);
+        for (int i = 2; i < f->n_pull; i++)
+            add(p->type, sum, from[i] + by, n);
+    }
+    return AXE_OK;
+}
+
 static axe_status
 pull_addressed(performing *p, const program_phase *f)
 {
     uint32_t done = p->base + 1 + (uint32_t)(f - p->g->phase);
 
     AXE_TRY(await_readers(p, f));
+    if (f->n_pull <= MOST_FLAT && is_flat(f)) {
+        AXE_TRY(sum_flat(p, f, done));
+        if (f + 1 < p->g->phase + p->g->n_phase)
+            p->e->ops->post(p->e, done + 1);
+        return AXE_OK;
+    }
     begin_sum(p, f);
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
@@ -175,7 +257,8 @@ pull_addressed(performing *p, const program_phase *f)
         }
         go(&w);
     }
-    p->e->ops->post(p->e, done + 1);
+    if (f + 1 < p->g->phase + p->g->n_phase)
+        p->e->ops->post(p->e, done + 1);
     return AXE_OK;
 }
 
@@ -236,8 +319,19 @@ exchange(performing *p, const program_phase *f)
     return AXE_OK;
 }
 
+/* Those that read from this rank when progress was `ended` have done so: what
+ * it had then may be written again. */
 static axe_status
-perform(performing *p, const axe_reshard_plan *plan)
+await_turn(const performing *p, uint32_t ended)
+{
+    for (int f = 0; f < p->g->n_phase; f++)
+        for (int i = 0; i < p->g->phase[f].n_give; i++)
+            AXE_TRY(p->e->ops->await(p->e, p->g->phase[f].give[i].peer, ended));
+    return AXE_OK;
+}
+
+static axe_status
+perform(performing *p)
 {
     axe_engine *e = p->e;
 
@@ -248,8 +342,7 @@ perform(performing *p, const axe_reshard_plan *plan)
     for (int i = 0; i < p->g->n_phase; i++) {
         const program_phase *f = &p->g->phase[i];
 
-        e->doing = axe_textf(e->cx, "step %d (%s)", f->step + 1,
-                             axe_collective_text(plan->step[f->step].kind));
+        e->doing = p->doing[f->step];
         AXE_TRY(e->addressed ? pull_addressed(p, f) : exchange(p, f));
     }
     return AXE_OK;
@@ -327,6 +420,30 @@ axe_reshard_heap(const axe_reshard_plan *p)
     return 2 * ((n + 63) / 64 * 64) + 64;
 }
 
+/* What is done once for all times: the same plan, program and memory. */
+static axe_status
+prepare(performing *p, const axe_reshard_plan *plan, axe_number type, int n_set)
+{
+    axe_engine *e = p->e;
+    int64_t     bytes;
+    void       *at;
+
+    AXE_TRY(check(e, plan, type));
+    AXE_TRY(program_of(e->cx, plan, e->rank, &p->g));
+    p->type = type;
+    p->width = (size_t)axe_number_bytes(type);
+    bytes = (p->g->room * (int64_t)p->width + 63) / 64 * 64;
+    p->n_set = n_set = n_set > 1 && bytes <= SHORT_BYTES ? MOST_SETS : n_set;
+    AXE_TRY(axe_engine_alloc(e, 2 * n_set * bytes, &at));
+    for (int i = 0; i < 2 * n_set; i++)
+        p->set[i / 2][i % 2] = (char *)at + i * bytes;
+    memcpy(p->buffer, p->set[0], sizeof p->buffer);
+    for (int i = 0; i < plan->n_step; i++)
+        p->doing[i] = axe_textf(e->cx, "step %d (%s)", i + 1,
+                                axe_collective_text(plan->step[i].kind));
+    return AXE_OK;
+}
+
 axe_status
 axe_reshard_run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
                 const void *src, void *dst, axe_traffic *traffic)
@@ -334,26 +451,69 @@ axe_reshard_run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
     if (!e)
         return AXE_EARG;
     AXE_NEED(e->cx, plan);
-    performing p = {.e = e, .type = type};
-    int64_t    mark = e->used, bytes;
-    void      *at;
+    performing p = {.e = e};
+    int64_t    mark = e->used;
 
-    AXE_TRY(check(e, plan, type));
-    AXE_TRY(program_of(e->cx, plan, e->rank, &p.g));
+    AXE_TRY(prepare(&p, plan, type, 1));
     if ((p.g->n_src > 0 && !src) || (p.g->n_dst > 0 && !dst))
         return axe_need_fail(e->cx, __func__, "src, dst", 0);
-    p.width = (size_t)axe_number_bytes(type);
-    bytes = (p.g->room * (int64_t)p.width + 63) / 64 * 64;
-    AXE_TRY(axe_engine_alloc(e, 2 * bytes, &at));
-    p.buffer[0] = at;
-    p.buffer[1] = p.buffer[0] + bytes;
     if (p.g->n_src > 0)
         memcpy(p.buffer[0], src, (size_t)p.g->n_src * p.width);
-    AXE_TRY(perform(&p, plan));
+    AXE_TRY(perform(&p));
     if (p.g->n_dst > 0)
         memcpy(dst, p.buffer[p.g->last], (size_t)p.g->n_dst * p.width);
     e->doing = "the end of a plan";
     AXE_TRY(axe_engine_barrier(e));
     e->used = mark;
     return traffic ? tell(&p, plan->n_step, traffic) : AXE_OK;
+}
+
+axe_status
+axe_reshard_prepare(axe_engine *e, const axe_reshard_plan *plan,
+                    axe_number type, axe_reshard_exec **out)
+{
+    performing *p;
+
+    if (!e || !out)
+        return AXE_EARG;
+    AXE_NEED(e->cx, plan);
+    p = axe_new(e->cx, performing);
+    p->e = e;
+    p->mark = e->used;
+    AXE_TRY(prepare(p, plan, type, 2));
+    for (int i = 0; i < p->n_set; i++)
+        p->ended[i] = e->posted;
+    *out = p;
+    return AXE_OK;
+}
+
+axe_status
+axe_reshard_finish(axe_reshard_exec *x)
+{
+    if (!x)
+        return AXE_EARG;
+    AXE_TRY(axe_engine_barrier(x->e));
+    x->e->used = x->mark;
+    return AXE_OK;
+}
+
+void *
+axe_reshard_input(const axe_reshard_exec *x)
+{
+    return x->buffer[0];
+}
+
+axe_status
+axe_reshard_go(axe_reshard_exec *x, const void **out)
+{
+    int next;
+
+    if (!x || !out)
+        return AXE_EARG;
+    AXE_TRY(perform(x));
+    *out = x->buffer[x->g->last];
+    x->ended[x->turn++ % (uint32_t)x->n_set] = x->e->posted;
+    next = (int)(x->turn % (uint32_t)x->n_set);
+    memcpy(x->buffer, x->set[next], sizeof x->buffer);
+    return x->e->addressed ? await_turn(x, x->ended[next]) : AXE_OK;
 }

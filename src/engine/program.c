@@ -11,6 +11,7 @@
 
 #include "base/ctx.h"
 
+enum { SHORT = 2048 /* [elements] where messages cost more than elements */ };
 enum { MOST_RUNS = 1 << 20, MOST_PHASES = 2 * MESH_STEPS };
 
 /* Indices [from, to) of a dimension that are wanted. */
@@ -373,7 +374,7 @@ all_reduce(builder *b, int step)
 }
 
 /* The one that has it gives each other a part, and they one another: so it
- * gives no more than others get. */
+ * gives no more than others get.  What is short, each takes from it. */
 static void
 broadcast(builder *b, int step)
 {
@@ -384,6 +385,15 @@ broadcast(builder *b, int step)
     int      own = mine - (mine > root);
     program_phase *f = add_phase(b, step);
 
+    if (n == 2 || v <= SHORT) {
+        add_move(&f->n_pull, f->pull, member[root], step % 2,
+                 part_box(b->cx, 0, v));
+        for (int i = 0; i < n && mine == root; i++)
+            if (i != root)
+                add_move(&f->n_give, f->give, member[i], step % 2,
+                         part_box(b->cx, 0, v));
+        return;
+    }
     if (mine == root)
         add_move(&f->n_pull, f->pull, member[root], step % 2,
                  part_box(b->cx, 0, v));
@@ -404,7 +414,8 @@ broadcast(builder *b, int step)
         }
 }
 
-/* Does the plan count an all-reduce in parts, or does each ask all others? */
+/* Does the plan count an all-reduce in parts, or does each ask all others?  Of
+ * two, parts are as many elements, and half as many sums. */
 static axe_status
 in_parts(builder *b, int step, bool *out)
 {
@@ -412,7 +423,8 @@ in_parts(builder *b, int step, bool *out)
     mesh_need         n;
 
     AXE_TRY(mesh_need_of(b->p, s, s + 1, &n));
-    *out = b->plan->step[step].max_recv < n.recv;
+    *out = b->plan->step[step].max_recv < n.recv ||
+           (n.sources[b->p->mesh->n_link - 1] == 1 && n.recv >= SHORT);
     return AXE_OK;
 }
 

@@ -29,8 +29,8 @@ enum {
     SLICES_TO_TELL = 15,
     GRACE_MS = 1000,
     SPEAK_MS = 300, /* for the first to fail, before others end */
-    SPIN = 2000,
-    YIELD = 200
+    SPIN = 100,
+    YIELD = 1000
 };
 
 /* What ranks meet for; a rank that meets for something else is told so. */
@@ -320,6 +320,7 @@ map(axe_engine *e)
         return shm_trouble(
             e->cx,
             axe_textf(e->cx, "mapping %zu bytes of shared memory", s->bytes));
+    madvise(at, s->bytes, MADV_HUGEPAGE);
     s->head = at;
     e->heap = (char *)at + s->begin;
     e->addressed = true;
@@ -339,6 +340,26 @@ make_file(axe_engine *e)
     return AXE_OK;
 }
 
+/* Ranks that are not more than cores begin on one each; where they go from
+ * there is the system's business, as their mask stays what it was.  A child
+ * begins on its parent's core, and may spin there for long. */
+static void
+spread_out(const axe_engine *e)
+{
+    cpu_set_t mask, one;
+    int       n = -1;
+
+    if (sched_getaffinity(0, sizeof mask, &mask) != 0 ||
+        CPU_COUNT(&mask) < e->size || e->size == 1)
+        return;
+    CPU_ZERO(&one);
+    for (size_t c = 0; c < CPU_SETSIZE && n < e->rank; c++)
+        if (CPU_ISSET(c, &mask) && ++n == e->rank)
+            CPU_SET(c, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0)
+        sched_setaffinity(0, sizeof mask, &mask);
+}
+
 axe_status
 shm_lock(axe_engine *e)
 {
@@ -350,6 +371,7 @@ shm_lock(axe_engine *e)
 
     if (fcntl(s->fd, F_SETLK, &l) < 0)
         return shm_trouble(e->cx, "locking shared memory");
+    spread_out(e);
     atomic_store(&s->head->rank[e->rank].life, SHM_HERE);
     return AXE_OK;
 }

@@ -45,7 +45,7 @@ link_at(draft *d, const char *name)
 {
     static const axe_link known[] = {
 #define LINK(name, latency, bandwidth, source)                                 \
-    {#name, latency, bandwidth, false},
+    {#name, latency, bandwidth, false, false},
 #include "mesh/links.def"
     };
     axe_link *l = &d->link[d->n_link];
@@ -55,7 +55,7 @@ link_at(draft *d, const char *name)
             return i;
     if (d->n_link == MOST_LINKS)
         return -1;
-    *l = (axe_link){name, -1, 0, false};
+    *l = (axe_link){name, -1, 0, false, false};
     for (int i = 0; i < AXE_LEN(known); i++)
         if (strcmp(known[i].name, name) == 0)
             *l = known[i];
@@ -268,6 +268,37 @@ axe_mesh_read(axe_ctx *cx, const char *text, const axe_mesh **out)
         AXE_TRY(read_tail(&d));
     AXE_TRY(axe_cv_end(&d.r, "mesh"));
     return finish(&d, out);
+}
+
+const axe_mesh *
+axe_mesh_with(axe_ctx *cx, const axe_mesh *m, const axe_link *l)
+{
+    axe_mesh      *out = axe_new(cx, axe_mesh);
+    axe_mesh_axis *axis = axe_new_array(cx, axe_mesh_axis, m->n_axis);
+    axe_link      *link = axe_new_array(cx, axe_link, m->n_link + 1);
+    int            at[MOST_LINKS]; /* where number i is now */
+
+    for (int i = 0; i < m->n_link; i++) {
+        axe_link x = m->link[i];
+        int      k = i;
+
+        if (strcmp(x.name, l->name) == 0 && !x.known) {
+            x = *l;
+            x.name = m->link[i].name;
+        }
+        for (; k > 0 && link[k - 1].bandwidth > x.bandwidth; k--)
+            link[k] = link[k - 1];
+        for (int j = 0; j < i; j++)
+            at[j] += at[j] >= k;
+        link[k] = x;
+        at[i] = k;
+    }
+    for (int k = 0; k < m->n_axis; k++) {
+        axis[k] = m->axis[k];
+        axis[k].link = at[axis[k].link];
+    }
+    *out = (axe_mesh){m->n_axis, m->n_link, axis, link, m->n_device};
+    return out;
 }
 
 static void

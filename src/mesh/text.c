@@ -100,7 +100,9 @@ put_links(axe_buf *b, const axe_mesh *m)
     for (int i = 0; i < m->n_link; i++) {
         axe_puts(b, i ? "; " : "");
         mesh_put_link(b, &m->link[i]);
-        axe_puts(b, m->link[i].known ? "" : " (guessed)");
+        axe_puts(b, m->link[i].known      ? ""
+                    : m->link[i].measured ? " (measured)"
+                                          : " (guessed)");
     }
     axe_putc(b, '\n');
 }
