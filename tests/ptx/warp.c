@@ -10,7 +10,7 @@
 
 #include "ptx.h"
 
-enum { TURN = 400 };
+enum { TURN = 400, LAG = 64 };
 static const uint64_t most_steps = 100000000;
 
 uint64_t
@@ -252,13 +252,21 @@ run_round(ptx_cluster *c)
     return !c->moved && c->n_job > 0 ? ptx_any_job(c) : PTX_DONE;
 }
 
+/* Is it the one that is behind all others, and has no turn in this round? */
+static bool
+lags(const ptx_gpu *gpu, int cluster, int n, uint64_t round)
+{
+    return n > 1 && gpu->order > 1 && cluster == gpu->order % n &&
+           round % LAG != 0;
+}
+
 /* All of n clusters that are there at once, in turns. */
 static ptx_result
 run_all(ptx_cluster *c, int n)
 {
     ptx_gpu *gpu = c->gpu;
 
-    for (;;) {
+    for (uint64_t round = 0;; round++) {
         ptx_cluster *waits = NULL;
         bool         moved = false;
         int from = gpu->order > 1 ? (int)(ptx_random(gpu) % (unsigned)n) : 0;
@@ -267,6 +275,10 @@ run_all(ptx_cluster *c, int n)
             if (all_ended(x))
                 continue;
             waits = x;
+            if (lags(gpu, (int)(x - c), n, round)) {
+                moved = true;
+                continue;
+            }
             if (run_round(x) != PTX_DONE)
                 return PTX_WRONG;
             moved = moved || x->moved;
