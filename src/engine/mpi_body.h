@@ -161,7 +161,7 @@ static axe_status
 meet(axe_engine *e, meeting what, const void *mine, int64_t n, void *all)
 {
     axe_mark  mark = axe_ctx_mark(e->cx);
-    mpi_blob  own = {.tag = what};
+    mpi_blob  own = {.tag = (int32_t)what};
     mpi_blob *got = axe_new_array(e->cx, mpi_blob, e->size);
     handle    request;
     int       code;
