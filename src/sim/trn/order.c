@@ -177,7 +177,7 @@ more(trn_run *r)
 
 /* What a row of a timeline says of it. */
 static axe_timeline_work
-work_of(const trn_record *me, int op)
+work_of(const trn_record *me, axe_trn_op op)
 {
     if (me->engine == AXE_TRN_dma)
         return me->stores ? AXE_WORK_STORE : AXE_WORK_LOAD;
