@@ -427,31 +427,37 @@ class Kernel(_axe.Caller):
     def simulate(self, *args: Any, target: Optional[str] = None, out: Any = None,
                  policy: str = "lazy", seed: SupportsIndex = 1,
                  sms: SupportsIndex = 0, max_steps: SupportsIndex = 0,
-                 check: bool = True,
+                 check: bool = True, cluster: SupportsIndex = -1, timeline: bool = False,
                  **keywords: Any) -> Simulation:
         """Executes the kernel as a GPU would, on this machine, thread by thread.
 
         Arguments are as for `time`, NumPy arrays.  The report says what could go
         wrong on any such machine (races, missing waits, reads of what nobody
-        wrote ...) and counts instructions and bytes.  It knows no time.
+        wrote ...) and counts instructions and bytes.
 
         ``target``     "sm_80", "sm_90a", "sm_100a"; None: the kernel's own, else
                        sm_90a
         ``policy``     when asynchronous copies and products happen: "lazy",
-                       "eager", or "random" by ``seed``
+                       "eager", or "random" by ``seed``; "behind": lazily, and of
+                       clusters that wait for one another ``cluster`` (-1: the
+                       last) goes on only when nobody else can; "ahead": eagerly,
+                       and that one before all others
         ``sms``        blocks at a time of kernels that persist; 0: the machine's
         ``max_steps``  instructions of a cluster, then it counts as endless; 0:
                        10^9
         ``check``      look for races and for what is read unwritten
+        ``timeline``   also say when things happen, by a model of time
 
         >>> import axe
         >>> s = axe.ops.row_sum.simulate(M=4, N=64, target="sm_80")
         >>> s.ok, s.outputs[0].shape
         (True, (4,))
+        >>> axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", timeline=True).timeline.svg[:4]
+        '<svg'
         """
         return _measure.simulated(
-            self, args, target or self.machine or "sm_90a", out, policy, seed, sms,
-            max_steps, check, keywords)
+            self, args, target or self.machine or "sm_90a", out, policy, cluster, seed, sms,
+            max_steps, check, timeline, keywords)
 
     def tune(self, *args: Any, target: Optional[str] = None,
              device: Optional[Device] = None, budget: float = 30.0,

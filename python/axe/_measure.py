@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple,
-                    Optional, SupportsIndex, Tuple)
+                    Optional, SupportsIndex, Tuple, Union)
 
 from . import _arrays, _axe, _device
 from ._errors import ArgumentError, CallError
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 Arrays = Tuple[Tuple[str, Any], ...]
 Sizes = Tuple[Tuple[str, int], ...]
 Progress = Callable[[str, int, int, Optional[float]], Any]
-POLICIES = ("lazy", "eager", "random")
+# How copies happen, and which turns clusters have.
+POLICIES = {"lazy": (0, 0), "eager": (1, 0), "random": (2, 0), "behind": (0, 1), "ahead": (1, 2)}
 
 
 # -------------------------------------------------------------------- results
@@ -146,11 +147,40 @@ class Check(NamedTuple):
         return f"<axe {self}>"
 
 
+class Timeline(NamedTuple):
+    """When things happened, by a model of time: nothing of it was measured.
+
+    A notebook shows the picture: SMs down, time across, what each role does in
+    colours, hatchings and letters.
+    """
+
+    svg: str
+    """the picture"""
+    events: Dict[str, Any]
+    """the same as trace events, which Perfetto and Chrome open"""
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the picture (``.svg``) or the events (``.json``)."""
+        end = os.fspath(path).rpartition(".")[2]
+        if end not in ("svg", "json"):
+            raise ArgumentError(f"{os.fspath(path)}: a name that ends in .svg, a picture, or "
+                                ".json, trace events")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(self.svg if end == "svg" else json.dumps(self.events))
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<axe timeline: {len(self.events['traceEvents'])} events>"
+
+
 class Simulation(NamedTuple):
     """What the simulator saw; true if it found nothing wrong.
 
     It decides what is right or wrong by the order that barriers and waits make
-    sure of.  It counts instructions and bytes; it knows no time.
+    sure of.  It counts instructions and bytes; with ``timeline=True`` a model of
+    time says when they happen.
     """
 
     outputs: Tuple[Any, ...]
@@ -159,6 +189,8 @@ class Simulation(NamedTuple):
     """findings and counts, as ``axe sim --json`` prints them"""
     text: str
     """the same for people"""
+    timeline: Optional[Timeline] = None
+    """if it was asked for"""
 
     @property
     def ok(self) -> bool:
@@ -368,20 +400,23 @@ def _index(shape: Tuple[int, ...], number: int) -> Optional[Tuple[int, ...]]:
 
 
 def simulated(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],
-              out: Any, policy: str, seed: SupportsIndex,
+              out: Any, policy: str, cluster: SupportsIndex, seed: SupportsIndex,
               sms: SupportsIndex, max_steps: SupportsIndex,
-              check: bool, keywords: Dict[str, Any]) -> Simulation:
+              check: bool, timeline: bool, keywords: Dict[str, Any]) -> Simulation:
     if policy not in POLICIES:
-        raise ArgumentError(f"policy is {', '.join(map(repr, POLICIES[:-1]))} or "
-                            f"{POLICIES[-1]!r}, not {policy!r}")
+        *names, last = POLICIES
+        raise ArgumentError(f"policy is {', '.join(map(repr, names))} or {last!r}, "
+                            f"not {policy!r}")
+    cluster = within("cluster", cluster, -1, (1 << 31) - 1)
     sms = within("sms", sms, 0, (1 << 31) - 1)
     max_steps = within("max_steps", max_steps, 0, (1 << 63) - 1)
     seed = within("seed", seed, 0, (1 << 64) - 1)
     l = launch(kernel, args, out, keywords, target=target, stage="lower",
                seed=seed)
-    text, report = l.program.simulate(l.arrays, l.sizes, POLICIES.index(policy),
-                                      seed, sms, max_steps, check)
-    return Simulation(l.outputs(), json.loads(report), text)
+    text, report, svg, events = l.program.simulate(
+        l.arrays, l.sizes, *POLICIES[policy], cluster, seed, sms, max_steps, check, timeline)
+    when = Timeline(svg, json.loads(events)) if svg and events else None
+    return Simulation(l.outputs(), json.loads(report), text, when)
 
 
 def tuned(kernel: "Kernel", args: Tuple[Any, ...], target: Optional[str],

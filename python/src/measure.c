@@ -371,7 +371,9 @@ axepy_exec_check(PyObject *self, PyObject *args)
 
 /* ---------------------------------------------------------------- simulate */
 
-/* simulate(arrays, sizes, policy, seed, sms, steps, check) -> (text, JSON) */
+/* simulate(arrays, sizes, policy, turns, who, seed, sms, steps, check,
+ * timeline)
+ * -> (text, JSON, SVG or None, trace events or None) */
 PyObject *
 axepy_program_simulate(PyObject *self, PyObject *args)
 {
@@ -380,20 +382,23 @@ axepy_program_simulate(PyObject *self, PyObject *args)
     axe_sim_options    with = {0};
     axe_sim_report     found;
     unsigned long long seed;
-    long long          steps;
-    int                policy, check;
+    long long          steps, who;
+    int                policy, turns, check, timeline;
     axe_status         st;
     job                j;
 
-    if (!PyArg_ParseTuple(args, "O!O!iKiLp", &PyTuple_Type, &arrays,
-                          &PyTuple_Type, &sizes, &policy, &seed, &with.n_sm,
-                          &steps, &check) ||
+    if (!PyArg_ParseTuple(args, "O!O!iiLKiLpp", &PyTuple_Type, &arrays,
+                          &PyTuple_Type, &sizes, &policy, &turns, &who, &seed,
+                          &with.n_sm, &steps, &check, &timeline) ||
         begin(&j, p, NULL, arrays, sizes) < 0)
         return NULL;
     with.policy = (axe_sim_policy)policy;
     with.seed = seed;
     with.max_step = steps;
     with.no_check = !check;
+    with.turns = (axe_sim_turns)turns;
+    with.who = who;
+    with.timeline = timeline;
     if (axepy_arguments_check(p->program, j.with) < 0)
         return end(&j, AXE_OK, NULL);
     Py_BEGIN_ALLOW_THREADS;
@@ -402,11 +407,17 @@ axepy_program_simulate(PyObject *self, PyObject *args)
     Py_END_ALLOW_THREADS;
     if (st == AXE_OK) {
         axe_buf text = {.cx = j.cx}, json = {.cx = j.cx};
+        axe_buf svg = {.cx = j.cx}, events = {.cx = j.cx};
         axe_puts(&text, "");
         axe_puts(&json, "");
         axe_sim_report_print(j.cx, &text, &found);
         axe_sim_report_json(j.cx, &json, &found);
-        out = Py_BuildValue("(ss)", text.text, json.text);
+        if (found.timeline) {
+            axe_timeline_svg(j.cx, found.timeline, &svg);
+            axe_timeline_trace(j.cx, found.timeline, &events);
+        }
+        out = Py_BuildValue("(sszz)", text.text, json.text, svg.text,
+                            events.text);
     }
     return end(&j, st, out);
 }

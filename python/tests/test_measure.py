@@ -1,4 +1,5 @@
 """Kernels timed, checked, simulated and tuned."""
+import json
 import os
 import signal
 import stat
@@ -158,9 +159,47 @@ def test_simulated_orders():
     a = np.ones((64, 64), "f2")
     for policy in ("lazy", "eager", "random"):
         s = axe.ops.gemm.simulate(a, a, policy=policy, seed=7, sms=2)
-        assert s and (s.outputs[0] == 64).all()
-    with pytest.raises(axe.ArgumentError, match="policy is 'lazy', 'eager' or 'random', not 'late'"):
+        assert s and (s.outputs[0] == 64).all() and s.timeline is None
+    with pytest.raises(axe.ArgumentError, match="'random', 'behind' or 'ahead', not 'late'"):
         axe.ops.gemm.simulate(a, a, policy="late")
+    with pytest.raises(axe.ArgumentError, match="cluster"):
+        axe.ops.gemm.simulate(a, a, policy="behind", cluster=-2)
+
+
+# Blocks add to one element in the order of their turns.
+MEET = """kernel meet(in f32 X[M], inout f32 S[1], out f32 Y[M]) {
+    index m;
+    global f32 H[M];
+    overlap {
+        cta (i : M) {
+            S[0] += X[i];
+            H[i] = 2 * X[i];
+        }
+        cta (i : M by 2) Y[i*2 + m] = H[i*2 + m];
+    }
+}"""
+
+
+def test_clusters_behind_and_ahead():
+    x, k = np.array([1e8, -1e8, 1], "f4"), axe.kernel(MEET).meet
+    for policy, cluster, total in (("ahead", 0, 1), ("behind", 0, 0), ("behind", -1, 1),
+                                   ("ahead", 2, 0)):
+        s = k.simulate(x, np.zeros(1, "f4"), target="sm_90a", policy=policy, cluster=cluster,
+                       sms=3)
+        assert s and (s.outputs[1] == 2 * x).all()
+        assert s.outputs[0][0] == total, (policy, cluster)
+
+
+def test_timeline(tmp_path):
+    t = axe.ops.row_sum.simulate(M=64, N=64, target="sm_80", timeline=True).timeline
+    assert t.svg.startswith("<svg") and t._repr_svg_() == t.svg
+    assert t.events["traceEvents"] and "events>" in repr(t)
+    t.save(tmp_path / "t.svg")
+    t.save(tmp_path / "t.json")
+    assert (tmp_path / "t.svg").read_text() == t.svg
+    assert json.loads((tmp_path / "t.json").read_text()) == t.events
+    with pytest.raises(axe.ArgumentError, match="a name that ends in .svg"):
+        t.save(tmp_path / "t.png")
 
 
 def test_what_is_found():

@@ -101,7 +101,7 @@ def test_no_memory(what, least):
           "load": lambda: C.Exec(program, device),
           "time": lambda: exec.time(arrays, (), 1, 0.0),
           "check": lambda: exec.check(arrays, (), device),
-          "simulate": lambda: simt.simulate(arrays, (), 0, 1, 0, 0, True),
+          "simulate": lambda: simt.simulate(arrays, (), 0, 0, 0, 1, 0, 0, True, True),
           "refused": lambda: exec.time(twins, (), 1, 0.0),
           "call": lambda: k(x)}[what]
     assert _every_failure(do) >= least
