@@ -53,12 +53,15 @@ const row rows[] = {
      .peer = (causal) ? "sdpa_causal" : "sdpa",                                \
      .target = TARGET_HEADS,                                                   \
      .means = (causal) ? MEANS_HEADS_CAUSAL : MEANS_HEADS},
-#define EXPERTS(id, m, words)                                                  \
+#define EXPERTS(id, m, words) LAYER(id, m, words, false)
+#define APART(id, m, words) LAYER(id, m, words, true)
+#define LAYER(id, m, words, apart_)                                            \
     {.group = "8 of 128 experts, H = 2048, I = 768",                           \
      .name = id,                                                               \
      .file = "moe_sm90",                                                       \
      .otherwise = "",                                                          \
      .set = "T=bf16 " words,                                                   \
+     .apart = apart_,                                                          \
      .sizes = "M=" #m " H=2048 I=768 E=128 S=8",                               \
      .peer = "experts",                                                        \
      .means = MEANS_EXPERTS},
@@ -96,6 +99,21 @@ split(axe_ctx *cx, const char *text, const char **name, const char **value)
     return n;
 }
 
+/* The text with scopes that overlap, one behind the other: a launch for each.
+ */
+static const char *
+put_apart(axe_ctx *cx, const char *text, size_t n)
+{
+    static const char group[] = "overlap {", block[] = "if (M >= 0) {";
+    char             *s = axe_textf(cx, "%.*s", (int)n, text);
+    char             *at = strstr(s, group);
+
+    if (!at)
+        return s;
+    *at = '\0';
+    return axe_textf(cx, "%s%s%s", s, block, at + strlen(group));
+}
+
 static axe_status
 compile(axe_ctx *cx, const row *r, const char *file, const char *machine,
         const axe_program **out)
@@ -107,7 +125,13 @@ compile(axe_ctx *cx, const row *r, const char *file, const char *machine,
     int32_t     source;
 
     AXE_TRY(axe_file_read(cx, path, &text));
-    source = axe_source_add(cx, path, (const char *)text.data, text.len);
+    const char *lines = (const char *)text.data;
+    size_t      len = text.len;
+    if (r->apart) {
+        lines = put_apart(cx, lines, len);
+        len = strlen(lines);
+    }
+    source = axe_source_add(cx, path, lines, len);
     free(text.data);
     return axe_compile(cx, source,
                        &(axe_compile_spec){.kernel = r->kernel,

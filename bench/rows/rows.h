@@ -47,6 +47,7 @@ typedef struct row {
     const char *file, *kernel; /* kernels/FILE.axe */
     const char *otherwise;     /* where FILE is for another machine; "": none */
     const char *set, *sizes;   /* "T=bf16", "M=64 N=64" */
+    bool        apart;         /* scopes that overlap have a launch each */
     const char *peer;          /* what peers.py calls it, or "" */
     int         vendor;        /* what cuBLAS has of it */
     int         target;        /* TARGET_GEMM, or NO_TARGET */
