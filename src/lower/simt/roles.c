@@ -177,7 +177,9 @@ axe_simt_end_budget(axe_simt_lowering *sl, axe_lblock *b,
 
     if (!a || !axe_simt_is_followed(sl->sp, sl->launch))
         return;
-    share.registers = (int)axe_simt_registers(mc, sl->launch->threads);
+    /* Budgets are multiples of 8, and the most that a thread may have is not.
+     */
+    share.registers = (int)axe_simt_registers(mc, sl->launch->threads) / 8 * 8;
     a = axe_simt_find_budget(mc, a->fold != AXE_FOLD_MAX);
     axe_simt_set_budget(sl, b, &share, a);
 }

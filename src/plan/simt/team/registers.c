@@ -9,13 +9,12 @@
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
 
-/* Registers are counted by eights. */
 static int64_t
 share_of(const axe_machine *mc, const axe_thread_group *cta)
 {
-    int64_t n = mc->simt->registers / cta->n_thread;
+    int64_t n = mc->simt->registers / cta->n_thread / 8 * 8;
 
-    return (n < mc->simt->max_registers ? n : mc->simt->max_registers) / 8 * 8;
+    return n < mc->simt->max_registers ? n : mc->simt->max_registers;
 }
 
 /* The row that gives a thread more, or fewer, registers. */
