@@ -282,6 +282,15 @@ static const struct {
 };
 /* clang-format on */
 
+/* Is it what fault i should say?  How the first two's ranks ended rank 0 knows,
+ * which may have no turn in time: then another says that it has. */
+static bool
+says(const char *text, int i)
+{
+    return strstr(text, faults[i].want) ||
+           (i < 2 && strstr(text, "has ended, while rank"));
+}
+
 static void
 test_faults(void **state)
 {
@@ -297,8 +306,7 @@ test_faults(void **state)
         axe_status         st = axe_spmd(cx, &o, faults[i].fn, faults[i].user);
 
         t = now() - t;
-        if (st != faults[i].code ||
-            !strstr(axe_last_error(cx), faults[i].want) || t > 5 ||
+        if (st != faults[i].code || !says(axe_last_error(cx), i) || t > 5 ||
             axe_n_error(cx) > 1 || waitpid(-1, NULL, WNOHANG) != -1) {
             print_message("%s: %s after %.2f s, %d errors: %s\n",
                           faults[i].name, axe_status_name(st), t,
