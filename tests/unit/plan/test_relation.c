@@ -8,7 +8,8 @@
 
 #define HEAD                                                                   \
     "kernel k(in f32 X[M, N], in i32 R[M], in i32 Q[M, 3], out f32 Y[M, N]) {" \
-    " index m, n, k, r; global f32 S[M, N]; global f32 T[M, N]; overlap { "
+    " index m, n, k, r; global f32 S[M, N]; global f32 T[M, N]; "              \
+    "global i32 G[M, N]; overlap { "
 #define TAIL "} }"
 #define A44 "cta (a : M by 4, b : N by 4) S[a*4 + m, b*4 + n] = X[a*4 + m, 0]; "
 #define A3 "cta (a : M by 3) S[a*3 + m, n] = X[a*3 + m, n]; "
@@ -46,6 +47,10 @@ static const struct {
     /* three scopes; one reads what both made */
     {true, A3 "cta (c : M by 2) T[c*2 + m, n] = S[c*2 + m, n]; " Y1("S[i*5 + m, n] + T[i*5 + m, n]"), "a <= "},
     {true, A3 "cta (c : M by 2) T[c*2 + m, n] = X[c*2 + m, n]; " Y1("T[i*5 + m, n]"), "c <= "},
+    /* two that need all of it: each waits */
+    {true, A3 "cta (c : M by 2) T[c*2 + m, n] = sum[k](S[k, n]); " Y1("sum[k](S[k, n])"), "all a"},
+    /* the index tensor is made by the group: nobody knows it before */
+    {false, A3 "cta (c : M by 2) G[c*2 + m, n] = Q[c*2 + m, 0]; " Y1("S[G[i*5 + m, 0], n]"), "all a"},
     /* rows of many entities: one of three dimensions told */
     {true, "cta (a : M, b : N) S[a, b] = X[a, b]; " Y2("S[i*8 + m, j*2 + n]"), "a of 8*(i) on, 8 of them, b of 2*(j) on"},
     /* nothing in common */
