@@ -263,6 +263,41 @@ done
     cat got
 }
 
+# A layer of experts: counters are set to zeros, then a launch of CTAs that are
+# all there at once.  Where an array must begin, whatever is in a branch that
+# asks an element.
+"$AXE" compile "$SRC/kernels/moe_sm90.axe" -t sm_90a -o m.c m.h >out 2>&1 || {
+    fail "moe_sm90"
+    cat out
+}
+cat >main.c <<'EOF'
+#include <stdio.h>
+
+#include "m.h"
+
+const char *fake_log(void);
+
+int
+main(void)
+{
+    static _Alignas(128) uint16_t x[1 << 16];
+    static int32_t row[256], expert[2], at[60];
+    static float w[60];
+    int near = moe_sm90(x + 1, row, expert, x, x, at, w, x, 30, 72, 256, 2, 3, 136, 2, NULL);
+    int good = moe_sm90(x, row, expert, x, x, at, w, x, 30, 72, 256, 2, 3, 136, 2, NULL);
+
+    printf("%d %d\n%s", near, good, fake_log());
+    return 0;
+}
+EOF
+$cc -std=c11 -Wall -Wextra -Werror -O1 main.c m.c "$fake" -lpthread -o main ||
+    fail "the C of moe_sm90 does not compile"
+LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "moe_sm90 ends badly"
+[ "$(sed -nE '1p; s/^launch ([0-9]*)x.* bytes/\1/p' got | tr '\n' ' ')" = "1 0 1 1 8, with 2 = 1 " ] || {
+    fail "moe_sm90: $(sed -nE '1p; s/^launch ([0-9]*)x.* bytes/\1/p' got | tr '\n' ' ')"
+    cat got
+}
+
 # Arrays may be called what the host's variables are.
 cat >names.axe <<'EOF'
 kernel names(in f32 map[M, N], in f32 grid[M, N], in f32 step[M, N],

@@ -16,6 +16,8 @@ is_of_sizes(const axe_node *n)
 {
     if (n->op == AXE_OP_var)
         return n->u.var->kind == AXE_VAR_SIZE;
+    if (n->op == AXE_OP_load)
+        return false;
     for (int i = 0; i < n->n_arg; i++)
         if (!is_of_sizes(n->arg[i]))
             return false;

@@ -46,6 +46,18 @@ axe_map_swizzle(int bytes)
 /* ------------------------------------------------------------------ the code
  */
 
+/* Where the tensor's elements are: an argument, or a tensor of the kernel's. */
+static const char *
+place_of(const axe_cprinter *p, const axe_tensor *t)
+{
+    const axe_kernel *k = p->l->plan->kernel;
+
+    for (int i = 0; i < k->n_temp; i++)
+        if (k->temp[i] == t)
+            return axe_textf(p->cx, "(const void *)(uintptr_t)temp[%d]", i);
+    return axe_aot_name(p->cx, t->name);
+}
+
 static axe_status
 put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
 {
@@ -71,7 +83,7 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
              "axe_encode(&map[%d], %d, %d, %s, extent, step, box, %d,\n"
              "                                %d, &call);\n",
              i, axe_map_type(m->tensor->type), m->rank,
-             axe_aot_name(p->cx, m->tensor->name), axe_map_swizzle(m->swizzle),
+             place_of(p, m->tensor), axe_map_swizzle(m->swizzle),
              m->tensor->dir != AXE_DIR_IN);
     return AXE_OK;
 }
