@@ -265,6 +265,15 @@ report_order(sim *s, const sim_touch *t, int64_t at, int other, uint32_t epoch,
         report_race(s, t, at, other, site, other_writes);
 }
 
+/* Did an asynchronous atom of another CTA write it?  The proxy keeps the order
+ * of one CTA's alone (PTX ISA, proxy-preserved base causality order). */
+static bool
+is_elsewhere(const sim *s, const sim_touch *t, const sim_cell *c)
+{
+    return !t->buffer &&
+           s->agent[c->w_agent].block != s->agent[t->call->agent].block;
+}
+
 static void
 check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 {
@@ -276,7 +285,7 @@ check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
         report_order(s, t, at, c->w_agent, c->w_epoch, c->w_site, true);
     else if (is_apart(s, t, c->w_agent, c->w_epoch, c->w_lane))
         report_lanes(s, t, at, c->w_site, true);
-    else if (k->proxy && !t->tmem && !c->by_proxy &&
+    else if (k->proxy && !t->tmem && (!c->by_proxy || is_elsewhere(s, t, c)) &&
              c->w_epoch > shown(t)[c->w_agent])
         report_proxy(s, t, c, at);
 }

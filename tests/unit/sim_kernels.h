@@ -368,6 +368,7 @@ make_chain(maker *m, axe_ctx *cx, const gemm_spec *g)
                      (axe_arg[]){at(ready, row),
                                  integer(num(m, 2 * (g->n / g->bn)))});
             l->pred = is(m, me, 0);
+            atom(m, "tx.fence", 0, 0, NULL)->pred = is(m, me, 0);
         }
         gemm_produce(m, g, r.a, r.b, r.full, r.empty, turn * 3,
                      mul(m, row, 128), col);

@@ -63,13 +63,13 @@ copy_of(const axe_planner *p, const axe_stmt *s)
     return d && d->kind == AXE_SCHED_COPY ? d->simt->copy : NULL;
 }
 
-/* Does an engine read for the statement? */
+/* Does an engine read, or write, for the statement? */
 static bool
 is_by_engine(const axe_planner *p, const axe_stmt *s)
 {
     const axe_simt_copy *c = copy_of(p, s);
 
-    return c && c->box;
+    return c && (c->stage ? c->stage->fits : c->box);
 }
 
 static bool
@@ -151,7 +151,7 @@ axe_sync_begin_tile(axe_planner *p, const axe_simt_launch *l,
     if (!is_alone(p, role))
         push_together(p, item, "one thread knows that tiles are done");
     if (engine)
-        push_fence(p, item, "engines read what other CTAs wrote");
+        push_fence(p, item, "engines touch what other CTAs did");
     return AXE_OK;
 }
 
