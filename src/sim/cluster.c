@@ -61,6 +61,7 @@ begin_warp(sim *s, sim_warp *w)
     w->n_fence = w->n_warpgroup = 0;
     w->uses = 0;
     w->warpgroup_at = NULL;
+    w->n_budget = 0;
     memset(w->group, 0, sizeof w->group);
 }
 

@@ -236,6 +236,8 @@ struct sim_warp {
     uint32_t        n_fence;      /* of registers */
     uint32_t        n_warpgroup;  /* SYNCs of its whole warpgroup */
     const sim_inst *warpgroup_at; /* the last of them */
+    int             n_budget;     /* changes of its registers */
+    uint32_t        budget[2];    /* when the last two of them were */
     int             tensor; /* agent of its warpgroup's tensor core, or -1 */
     int writer, reader; /* agents that write and read its registers, or -1 */
     sim_wait        wait;
@@ -544,6 +546,9 @@ int64_t axe_sim_box_bytes(const sim *s, const sim_call *c);
 void    axe_sim_box_check(sim *s, const sim_call *c);
 /* Elements that contract.c keeps elsewhere go back to their registers. */
 void axe_sim_unhold(sim *s, struct sim_held *h);
+
+/* budget.c */
+void axe_sim_budget(sim *s, sim_warp *w, const sim_call *c);
 
 /* tmem.c */
 void axe_sim_tmem_make(sim *s, sim_cta *cta);

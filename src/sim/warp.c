@@ -377,6 +377,9 @@ sync(sim *s, sim_warp *w, sim_call *c)
         else
             axe_sim_group(s, w, c);
         return;
+    case AXE_SYNC_BUDGET:
+        axe_sim_budget(s, w, c);
+        return;
     case AXE_SYNC_ALLOC:
     case AXE_SYNC_FREE:
     case AXE_SYNC_BEFORE:

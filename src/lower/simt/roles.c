@@ -168,7 +168,8 @@ axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b)
     }
 }
 
-void
+/* Warps of a warp group meet between two changes (PTX ISA, setmaxnreg). */
+axe_status
 axe_simt_end_budget(axe_simt_lowering *sl, axe_lblock *b,
                     const axe_thread_group *c, const axe_atom *a)
 {
@@ -176,15 +177,23 @@ axe_simt_end_budget(axe_simt_lowering *sl, axe_lblock *b,
     axe_thread_group   share = *c;
 
     if (!a || !axe_simt_is_followed(sl->sp, sl->launch))
-        return;
+        return AXE_OK;
+    if (c->barrier + c->n_entity > mc->simt->named_barriers)
+        return axe_fail(sl->lw.cx, c->at->at, AXE_ELIMIT,
+                        "warps of this warp group wait for one another before "
+                        "they give registers back, at named barrier %d; a CTA "
+                        "of %s has %d",
+                        c->barrier, mc->name, mc->simt->named_barriers);
+    AXE_TRY(axe_simt_barrier(sl, b, c));
     /* Budgets are multiples of 8, and the most that a thread may have is not.
      */
     share.registers = (int)axe_simt_registers(mc, sl->launch->threads) / 8 * 8;
     a = axe_simt_find_budget(mc, a->fold != AXE_FOLD_MAX);
     axe_simt_set_budget(sl, b, &share, a);
+    return AXE_OK;
 }
 
-void
+axe_status
 axe_simt_end_budgets(axe_simt_lowering *sl, axe_lblock *b)
 {
     const axe_thread_group *cta = sl->launch->threads;
@@ -194,9 +203,10 @@ axe_simt_end_budgets(axe_simt_lowering *sl, axe_lblock *b)
         const axe_atom *a = axe_simt_shared_budget(sl->lw.plan->machine, sl->sp,
                                                    cta, t, &group);
         if (a && axe_simt_is_followed(sl->sp, sl->launch))
-            axe_simt_end_budget(sl, axe_simt_open_threads(sl, b, &group),
-                                &group, a);
+            AXE_TRY(axe_simt_end_budget(
+                sl, axe_simt_open_threads(sl, b, &group), &group, a));
     }
+    return AXE_OK;
 }
 
 static bool

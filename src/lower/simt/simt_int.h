@@ -237,9 +237,10 @@ void axe_simt_set_budget(axe_simt_lowering *sl, axe_lblock *b,
 void axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b);
 /* Threads that have changed it have their share again, in a launch that goes on
  * with another scope: of a role, and of warp groups, as above. */
-void axe_simt_end_budget(axe_simt_lowering *sl, axe_lblock *b,
-                         const axe_thread_group *c, const axe_atom *a);
-void axe_simt_end_budgets(axe_simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_end_budget(axe_simt_lowering *sl, axe_lblock *b,
+                                         const axe_thread_group *c,
+                                         const axe_atom         *a);
+AXE_CHECK axe_status axe_simt_end_budgets(axe_simt_lowering *sl, axe_lblock *b);
 
 /* The rings whose stages the role passes on. */
 void axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b,

@@ -349,9 +349,9 @@ lower_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     sl->threads = around;
     if (st == AXE_OK)
         st = axe_simt_sync_at(sl, all, role, AXE_SYNC_LEAVE);
-    if (c->scope == AXE_SCOPE_WARPGROUP)
-        axe_simt_end_budget(sl, all, c,
-                            axe_simt_budget(sl->lw.plan->machine, c));
+    if (st == AXE_OK && c->scope == AXE_SCOPE_WARPGROUP)
+        st = axe_simt_end_budget(sl, all, c,
+                                 axe_simt_budget(sl->lw.plan->machine, c));
     return st;
 }
 
@@ -365,8 +365,7 @@ lower_roles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     axe_simt_set_budgets(sl, b);
     for (int i = 0; i < s->n_body; i++)
         AXE_TRY(lower_role(sl, b, s->body[i], stay ? top : NULL));
-    axe_simt_end_budgets(sl, b);
-    return AXE_OK;
+    return axe_simt_end_budgets(sl, b);
 }
 
 /* --------------------------------------------------------------- statements */

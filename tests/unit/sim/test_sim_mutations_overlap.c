@@ -3,7 +3,7 @@
  * must be clean in every order of events. */
 #include "mutants.h"
 
-typedef enum which { SM90, SM100, PAIR, BOTH, GATHER, FIRST, N_WHICH } which;
+typedef enum which { SM90, SM100, PAIR, BOTH, GATHER, FIRST, WARPS, OVER, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -23,6 +23,8 @@ static const mutation rows[] = {
     {"its stages' memory is still read",     SM90, "bulk.read", 1, DROP, 0, 0, 0},
     {"the next scope takes the memory",      SM90, "barrier.cta", 1, DROP, 0, 0, K(RACE) | K(UNINITED)},
     {"registers are given back by a part",   SM90, "setmaxnreg.dec", 1, ONLY, 0, 1, K(PARTIAL)},
+    {"its warps have not met since they gave", SM90, "bar.sync<", 0, DROP, 0, 0, K(PARTIAL)},
+    {"boxes of what others' boxes wrote",    SM90, "tx.fence<", 0, DROP, 0, 0, K(PROXY)},
 
     {"tiles are not waited for",             SM100, "counter.reach", 0, DROP, 0, 0, K(RACE) | K(UNINIT)},
     {"counted before copies are written",    SM100, "bulk.drain", 0, DROP, 0, 0, K(RACE) | K(UNINIT)},
@@ -44,6 +46,11 @@ static const mutation rows[] = {
     {"the row that is read is not waited for", GATHER, "counter.reach", 1, DROP, 0, 0, K(RACE) | K(UNINIT)},
     {"nor the tiles of the same rows",       FIRST, "counter.reach", 0, DROP, 0, 0, K(RACE) | K(UNINIT)},
     {"threads read what one waited for",     GATHER, "barrier.cta", 2, DROP, 0, 0, K(RACE)},
+
+    {"warps with roles have not met since",  WARPS, "bar.sync<", 4, DROP, 0, 0, K(PARTIAL)},
+    {"some of them alone have",              WARPS, "bar.sync<", 4, SET, 1, 64, K(NAMED) | K(PARTIAL) | K(DEADLOCK)},
+    {"boxes over what threads did",          OVER, "tx.fence<", ALL, DROP, 0, 0, K(PROXY)},
+    {"the fence where they wait will do",    OVER, "tx.fence<", 0, DROP, 0, 0, 0},
 };
 /* clang-format on */
 
@@ -81,6 +88,18 @@ static const subject subjects[N_WHICH] = {
                .machine = "sm_80",
                .array = {{"X", {200, 48}}, {"row", {80}}, {"Y", {80, 48}}},
                .typed = true},
+    [WARPS] = {.file = "../tests/sim/overlap_warps.axe",
+               .machine = "sm_90a",
+               .array = {{"X", {200, 72}},
+                         {"V", {136, 72}},
+                         {"W", {72, 136}},
+                         {"Y", {200, 72}}}},
+    [OVER] = {.file = "../tests/sim/overlap_over.axe",
+              .machine = "sm_90a",
+              .array = {{"X", {200, 136}},
+                        {"W", {136, 136}},
+                        {"H", {200, 136}},
+                        {"Y", {200, 136}}}},
 };
 
 int

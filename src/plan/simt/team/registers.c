@@ -71,6 +71,26 @@ group_at(const axe_simt_plan *sp, const axe_thread_group *cta, int t)
     return NULL;
 }
 
+/* The first named barrier that no thread group of the cta has. */
+static int
+free_barrier(const axe_simt_plan *sp, const axe_thread_group *cta)
+{
+    int end = 1;
+
+    for (int i = 0; i < sp->n_group; i++) {
+        const axe_thread_group *c = sp->group[i];
+        int                     turns;
+        if (!c->in || axe_threads_cta(c) != cta)
+            continue;
+        turns = c->turn + c->n_entity * (int)axe_threads_copies(c->in);
+        if (c->barrier >= 0 && c->barrier + c->n_entity > end)
+            end = c->barrier + c->n_entity;
+        if (c->turn >= 0 && turns > end)
+            end = turns;
+    }
+    return end;
+}
+
 const axe_atom *
 axe_simt_shared_budget(const axe_machine *mc, const axe_simt_plan *sp,
                        const axe_thread_group *cta, int first,
@@ -86,7 +106,7 @@ axe_simt_shared_budget(const axe_machine *mc, const axe_simt_plan *sp,
                               .n_thread = n,
                               .n_entity = 1,
                               .first = first,
-                              .barrier = -1,
+                              .barrier = free_barrier(sp, cta) + first / n,
                               .turn = -1,
                               .registers = c->registers,
                               .at = c->at,
