@@ -178,6 +178,8 @@ add_operand(maker *mk, int i, char *next)
     case AXE_ARG_INT:
         if (asks(mk->l, 'h', i))
             add_input(mk, "u16 ", arg_name[i], 'h');
+        else if (asks(mk->l, 'q', i))
+            add_input(mk, "i64 ", arg_name[i], 'l');
         else
             add_input(mk, "int ", arg_name[i], 'r');
         break;
@@ -296,7 +298,7 @@ put_text(const maker *mk, axe_buf *b)
         s++;
         if (c == 'n')
             axe_putf(b, "%" PRId64, l->arg[*s++ - '0'].at->u.i);
-        else if (c == 'h')
+        else if (c == 'h' || c == 'q')
             s = put_operand(mk, b, *s - '0', s + 1, braced);
         else if (c >= '0' && c <= '9')
             s = put_operand(mk, b, c - '0', s, braced);
