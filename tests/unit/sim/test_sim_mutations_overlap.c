@@ -3,7 +3,17 @@
  * must be clean in every order of events. */
 #include "mutants.h"
 
-typedef enum which { SM90, SM100, PAIR, BOTH, GATHER, FIRST, WARPS, OVER, N_WHICH } which;
+typedef enum which {
+    SM90,
+    SM100,
+    PAIR,
+    BOTH,
+    GATHER,
+    FIRST,
+    WARPS,
+    OVER,
+    N_WHICH
+} which;
 
 /* clang-format off */
 static const mutation rows[] = {
