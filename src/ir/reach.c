@@ -2,9 +2,10 @@
  *
  * What reading and writing outside an argument means, zero and nothing, holds
  * as long as subscripts are the numbers they are written as.  So every sum and
- * product in a subscript, an extent or a condition is bounded by intervals:
- * without sizes when a kernel is verified, with them before it is launched.
- * The limit is half of int64, so that differences with extents fit, too. */
+ * product in a subscript, an extent or a condition, and each number of entities
+ * of a scope, is bounded by intervals: without sizes when a kernel is verified,
+ * with them before it is launched.  The limit is half of int64, so that
+ * differences with extents fit, too. */
 #include <inttypes.h>
 
 #include "ir/reach.h"
@@ -62,8 +63,23 @@ see_loads(const axe_index_eye *eye, const axe_node *n)
     }
 }
 
+/* How many entities the scope has: no subscript need tell all its variables. */
 static void
-see_body(const axe_index_eye *eye, int n, axe_stmt *const *body)
+see_count(axe_ctx *cx, const axe_index_eye *eye, const axe_stmt *s)
+{
+    const axe_node *n = s->n_var > 0 ? s->var[0]->extent : NULL, *arg[2];
+
+    for (int i = 1; i < s->n_var; i++) {
+        arg[0] = n;
+        arg[1] = s->var[i]->extent;
+        n = axe_node_new(cx, AXE_OP_mul, AXE_TYPE_INDEX, s->at, 2, arg);
+    }
+    if (s->n_var > 1)
+        eye->index(eye->user, n);
+}
+
+static void
+see_body(axe_ctx *cx, const axe_index_eye *eye, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
@@ -73,6 +89,8 @@ see_body(const axe_index_eye *eye, int n, axe_stmt *const *body)
             eye->range(eye->user, s->dim[j].var, s->dim[j].extent);
         for (int j = 0; s->tensor && j < s->tensor->rank; j++)
             eye->index(eye->user, s->tensor->shape[j]);
+        if (s->kind == AXE_STMT_SCOPE && s->scope == AXE_SCOPE_CTA)
+            see_count(cx, eye, s);
         if (s->kind == AXE_STMT_IF) {
             for (int j = 0; j < s->cond->n_arg; j++)
                 eye->index(eye->user, s->cond->arg[j]);
@@ -82,15 +100,16 @@ see_body(const axe_index_eye *eye, int n, axe_stmt *const *body)
             see_loads(eye, s->dst);
             see_loads(eye, s->value);
         }
-        see_body(eye, s->n_body, s->body);
-        see_body(eye, s->n_other, s->other);
+        see_body(cx, eye, s->n_body, s->body);
+        see_body(cx, eye, s->n_other, s->other);
     }
 }
 
 void
-axe_kernel_see_indices(const axe_kernel *k, const axe_index_eye *eye)
+axe_kernel_see_indices(axe_ctx *cx, const axe_kernel *k,
+                       const axe_index_eye *eye)
 {
-    see_body(eye, k->n_body, k->body);
+    see_body(cx, eye, k->n_body, k->body);
 }
 
 static const axe_node *
@@ -111,7 +130,7 @@ find_beyond(axe_ctx *cx, const axe_kernel *k, const int64_t *size, bool upto)
         else if (size)
             *s = (axe_interval){upto ? 0 : size[i], size[i], true, true};
     }
-    axe_kernel_see_indices(k, &(axe_index_eye){&r, set_range, look});
+    axe_kernel_see_indices(cx, k, &(axe_index_eye){&r, set_range, look});
     return r.beyond;
 }
 

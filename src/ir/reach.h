@@ -4,11 +4,10 @@
 
 #include "ir/ir.h"
 
-/* Do the subscripts, extents and conditions of a kernel stay within
- * AXE_INDEX_MOST?  What is computed from elements is not known, and passes.
- * size    [n_size] the runtime sizes, exact or where `upto` at most that; NULL:
- *         not known
- * Errors  EOVERFLOW */
+/* Do the subscripts, extents and conditions of a kernel, and the numbers of
+ * entities of its scopes, stay within AXE_INDEX_MOST?  What is computed from
+ * elements is not known, and passes. size    [n_size] the runtime sizes, exact
+ * or where `upto` at most that; NULL: not known Errors  EOVERFLOW */
 AXE_CHECK axe_status axe_kernel_check_reach(axe_ctx *cx, const axe_kernel *k,
                                             const int64_t *size, bool upto);
 /* The largest bound of all sizes that is known to pass, a power of two; 0: none
@@ -21,6 +20,7 @@ typedef struct axe_index_eye {
     void (*range)(void *user, const axe_var *v, const axe_node *extent);
     void (*index)(void *user, const axe_node *n);
 } axe_index_eye;
-void axe_kernel_see_indices(const axe_kernel *k, const axe_index_eye *eye);
+void axe_kernel_see_indices(axe_ctx *cx, const axe_kernel *k,
+                            const axe_index_eye *eye);
 
 #endif

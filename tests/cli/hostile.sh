@@ -58,6 +58,16 @@ says 1 "9223372036854775807\` may be beyond 2^62" "$AXE" check -t sm_80 sums.axe
 sed -i 's/9223372036854775807/4611686018427387000/' sums.axe
 says 1 "may be beyond 2^62" "$AXE" run --random --check sums.axe M=3 N=5000
 says 0 "ok, 60 elements" "$AXE" run --random --check sums.axe M=3 N=20
+# More entities than int64 counts: none of them ran.
+cat >count.axe <<'EOT'
+kernel k(in f32 X[M], out f32 Y[M])
+{
+    index m;
+    cta (i : M by 4, j : 3037000500, k : 3037000500) if (j == 0) if (k == 0) Y[i*4 + m] = X[i*4 + m];
+}
+EOT
+says 1 "3037000500\` may be beyond 2^62" "$AXE" run --random count.axe M=8
+says 1 "may be beyond 2^62" "$AXE" sim --random count.axe M=8
 
 # ---------------------------------------------------------------- memory
 cat >own.axe <<'EOT'

@@ -107,7 +107,7 @@ axe_aot_check_reach(axe_cprinter *p, axe_buf *b)
                            .told = {.cx = p->cx}};
 
     know_sizes(&r, k);
-    axe_kernel_see_indices(k, &(axe_index_eye){&r, see_range, see});
+    axe_kernel_see_indices(p->cx, k, &(axe_index_eye){&r, see_range, see});
     if (r.told.n == 0 || k->n_size == 0)
         return;
     axe_puts(b, "    if (!status && (");
