@@ -39,8 +39,11 @@ axe_parse_dims(axe_parser *p, axe_tensor_decl *t)
 {
     axe_list dim = {.cx = p->cx}, text = {.cx = p->cx};
 
-    if (!axe_parse_need(p, AXE_TOK_lbracket, "with the tensor's shape"))
+    if (!axe_parse_need(p, AXE_TOK_lbracket, "with the tensor's shape")) {
+        axe_help(p->cx, "a single element is one of an array: `%s[1]`",
+                 t->word.name);
         return false;
+    }
     do {
         const axe_token *from = p->tok;
         const axe_expr  *e = axe_parse_expr(p);

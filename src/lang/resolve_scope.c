@@ -310,6 +310,9 @@ resolve_overlap(axe_resolver *r, const axe_syntax *x, axe_list *out)
                                          "else"));
             axe_help(r->cx, "write it in one of the scopes, or in front of "
                             "`overlap`");
+            /* What it writes is not said to be missing, too. */
+            if (x->body[i]->kind != AXE_SYNTAX_SCOPE && x->body[i]->n_body > 0)
+                axe_resolve_one(r, x->body[i], out);
         } else {
             r->group = i == 0 ? 1 : 2;
             axe_resolve_one(r, x->body[i], out);
