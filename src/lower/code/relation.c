@@ -136,6 +136,58 @@ await_read(waiting *w, int i)
     w->b = b;
 }
 
+/* Number n of what runs, the last fastest. */
+static void
+split(waiting *w, const axe_node *n)
+{
+    for (int i = w->r->n_each - 1; i >= 0; i--) {
+        const axe_node *e = with_values(w, w->r->each[i].extent);
+        axe_lir        *l = axe_emit(w->lw, w->b, AXE_LIR_LET);
+        l->var = axe_loop_var(w->lw, w->r->each[i].var->name);
+        l->value = i == 0 ? n : axe_node2(w->lw->cx, AXE_OP_mod, n, e);
+        note(w, w->r->each[i].var, axe_ivar(w->lw, l->var));
+        if (i > 0)
+            n = axe_node2(w->lw->cx, AXE_OP_div, n, e);
+    }
+}
+
+/* Thread t of `side` has those of number t, t + side, ... */
+static void
+open_shares(waiting *w)
+{
+    axe_ctx        *cx = w->lw->cx;
+    const axe_node *all = axe_int(w->lw, 1), *own = w->sink->thread, *n;
+    const axe_node *side = axe_int(w->lw, w->sink->side);
+    axe_lir        *l;
+    int64_t         few;
+
+    for (int i = 0; i < w->r->n_each; i++)
+        all = axe_node2(cx, AXE_OP_mul, all,
+                        with_values(w, w->r->each[i].extent));
+    if (!axe_is_iconst(all, &few) || few > w->sink->side) {
+        n = axe_node2(cx, AXE_OP_cdiv, all, side);
+        l = open_loop(w, "share", axe_int(w->lw, 0), n);
+        n = axe_node2(cx, AXE_OP_mul, axe_ivar(w->lw, l->var), side);
+        own = axe_node2(cx, AXE_OP_add, n, own);
+    }
+    l = axe_emit(w->lw, w->b, AXE_LIR_IF);
+    l->value = axe_node2(cx, AXE_OP_lt, own, all);
+    w->b = &l->body;
+    split(w, own);
+}
+
+/* One after the other. */
+static void
+open_each(waiting *w)
+{
+    for (int i = 0; i < w->r->n_each; i++) {
+        const axe_dim *d = &w->r->each[i];
+        const axe_lir *l = open_loop(w, d->var->name, axe_int(w->lw, 0),
+                                     with_values(w, d->extent));
+        note(w, d->var, axe_ivar(w->lw, l->var));
+    }
+}
+
 void
 axe_lower_relation(axe_lowering *lw, axe_lblock *b, const axe_relation *r,
                    const axe_relation_sink *sink)
@@ -145,12 +197,10 @@ axe_lower_relation(axe_lowering *lw, axe_lblock *b, const axe_relation *r,
 
     w.of = axe_new_array(lw->cx, const axe_var *, most + 1);
     w.by = axe_new_array(lw->cx, const axe_node *, most + 1);
-    for (int i = 0; i < r->n_each; i++) {
-        const axe_node *end = with_values(&w, r->each[i].extent);
-        const axe_lir  *l =
-            open_loop(&w, r->each[i].var->name, axe_int(lw, 0), end);
-        note(&w, r->each[i].var, axe_ivar(lw, l->var));
-    }
+    if (sink->side > 1)
+        open_shares(&w);
+    else
+        open_each(&w);
     await_read(&w, 0);
 }
 

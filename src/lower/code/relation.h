@@ -9,6 +9,8 @@
  * await  until the counter of that number is `full`
  * load   a variable that is element `at`, in elements from the begin
  * past   scope variables may be beyond their extents, in entities that are none
+ * side   so many threads share what is waited for where elements are read, of
+ *        which this is number `thread`; 1: one waits for all
  */
 typedef struct axe_relation_sink {
     void *user;
@@ -16,7 +18,9 @@ typedef struct axe_relation_sink {
                   const axe_node *full);
     const axe_var *(*load)(void *user, axe_lblock *b, const axe_tensor *t,
                            const axe_node *at, const char *name);
-    bool past;
+    bool            past;
+    int64_t         side;
+    const axe_node *thread;
 } axe_relation_sink;
 
 /* The entity at hand waits for what the relation says, in b. */

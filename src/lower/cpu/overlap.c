@@ -117,7 +117,8 @@ lower_task(axe_lowering *lw, axe_lblock *b, const axe_core_overlap *o, int i,
     const axe_stmt        *s = o->group.scope[i];
     const axe_node *const *count = extents(lw, s);
     waiting                w = {lw, o};
-    axe_relation_sink      sink = {&w, await, load_word, false};
+    axe_relation_sink      sink = {
+             .user = &w, .await = await, .load = load_word, .side = 1};
 
     axe_split_task(lw, b, s, count, task);
     for (int k = 0; k < o->group.relation.n; k++) {

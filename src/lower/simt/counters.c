@@ -1,5 +1,6 @@
 /* counters.c - tiles of scopes that overlap: what one thread waits for where a
- * tile begins, and tells where it ends; see plan/simt/sync/one_launch.h. */
+ * tile begins, and tells where it ends; see plan/simt/sync/one_launch.h.  Which
+ * rows an index tensor names, all threads look up side by side. */
 #include "lower/code/relation.h"
 #include "lower/simt/node.h"
 
@@ -58,9 +59,18 @@ axe_simt_reach_counters(axe_simt_lowering *sl, axe_lblock *b,
                         const axe_sync_item *item)
 {
     reaching          r = {sl, item};
-    axe_relation_sink sink = {&r, await, load, sl->grid->cluster > 1};
+    axe_relation_sink sink = {.user = &r,
+                              .await = await,
+                              .load = load,
+                              .past = sl->grid->cluster > 1,
+                              .side = 1};
 
-    axe_lower_relation(&sl->lw, first_of(sl, b, item), item->relation, &sink);
+    if (item->shared) {
+        sink.side = item->threads->n_thread;
+        sink.thread = axe_simt_thread(sl, item->threads);
+    } else
+        b = first_of(sl, b, item);
+    axe_lower_relation(&sl->lw, b, item->relation, &sink);
 }
 
 /* A cluster that is filled up has CTAs without a tile of their own. */

@@ -223,23 +223,31 @@ has_each(const axe_list *each, const axe_var *v)
     return false;
 }
 
+static void
+add_each(axe_list *each, const axe_var *v, const axe_node *extent)
+{
+    axe_dim *d;
+
+    if (has_each(each, v))
+        return;
+    d = axe_new(each->cx, axe_dim);
+    *d = (axe_dim){v, extent};
+    axe_list_push(each, d);
+}
+
 /* The indices of the statement in n. */
 static void
 add_indices(const axe_stmt *s, const axe_node *n, axe_list *each)
 {
     const axe_var *v = n->op == AXE_OP_var ? n->u.var : NULL;
-    axe_dim       *d;
 
     for (int i = 0; i < n->n_arg; i++)
         add_indices(s, n->arg[i], each);
-    if (!v || v->kind != AXE_VAR_INDEX || has_each(each, v))
-        return;
-    d = axe_new(each->cx, axe_dim);
-    *d = (axe_dim){v, axe_stmt_extent(s, v)};
-    axe_list_push(each, d);
+    if (v && v->kind == AXE_VAR_INDEX)
+        add_each(each, v, axe_stmt_extent(s, v));
 }
 
-/* The values that the relation reads, and the indices of their subscripts. */
+/* The values that the relation reads, and what runs in their subscripts. */
 static void
 list_reads(axe_ctx *cx, axe_relation *r, const need *needs)
 {
@@ -248,6 +256,11 @@ list_reads(axe_ctx *cx, axe_relation *r, const need *needs)
     axe_list each = {.cx = cx};
     axe_dim *dim;
 
+    for (int k = 0; k < r->from->n_var; k++) {
+        const axe_relation_read *x = needs[k].read;
+        for (int i = 0; x && i < x->n_loop; i++)
+            add_each(&each, x->loop[i], x->loop[i]->extent);
+    }
     for (int k = 0; k < r->from->n_var; k++) {
         const axe_relation_read *x = needs[k].read;
         for (int d = 0; x && d < x->load->n_arg; d++)
@@ -263,13 +276,26 @@ list_reads(axe_ctx *cx, axe_relation *r, const need *needs)
     r->each = dim;
 }
 
+/* Do values read run as far? */
+static bool
+same_each(const axe_relation *a, const axe_relation *b)
+{
+    bool same = a->n_each == b->n_each;
+
+    for (int i = 0; same && i < a->n_each; i++)
+        same = a->each[i].var == b->each[i].var &&
+               axe_node_same(a->each[i].extent, b->each[i].extent);
+    return same;
+}
+
 /* Is it said already? */
 static bool
 has_relation(const axe_overlap_group *g, const axe_relation *r)
 {
     for (int i = 0; i < g->relation.n; i++) {
         const axe_relation *x = g->relation.item[i];
-        bool                same = x->to == r->to && x->counters == r->counters;
+        bool                same =
+            x->to == r->to && x->counters == r->counters && same_each(x, r);
         for (int k = 0; same && k < r->from->n_var; k++)
             same =
                 same_node(x->lo[k], r->lo[k]) && same_node(x->hi[k], r->hi[k]);
@@ -397,6 +423,16 @@ axe_counters_full(axe_ctx *cx, const axe_counters *c, const axe_node *const *at)
         all = axe_node2(cx, AXE_OP_mul, all, n);
     }
     return all;
+}
+
+bool
+axe_relation_has_shares(const axe_relation *r)
+{
+    for (int i = 0; i < r->n_each; i++)
+        for (int k = 0; k < i; k++)
+            if (axe_mentions(r->each[i].extent, r->each[k].var))
+                return false;
+    return r->n_each > 0;
 }
 
 const char *

@@ -15,7 +15,8 @@
  *
  * Where a subscript of the waiting side is an element of a tensor that no scope
  * of the group writes, S[row[i*64 + m], k], the machine reads it: the entity
- * waits for those that touch the rows it will read, whichever these are.
+ * waits for those that touch the rows it will read, whichever these are.  Where
+ * that is in a loop inside, it waits at once for what all iterations will read.
  *
  * How many entities of a box are done is counted: one counter for all that the
  * waiting side always needs together, here for two values of i each.
@@ -36,10 +37,14 @@ typedef struct axe_counters {
 } axe_counters;
 
 /* An element of an index tensor, known when an entity begins: variable `value`,
- * for each value of the indices in its subscripts. */
+ * for each value of the indices in its subscripts, and of the loops in the
+ * scope that these mention, where each one's extent follows from those in front
+ * of it. */
 typedef struct axe_relation_read {
-    const axe_var  *value;
-    const axe_node *load;
+    const axe_var        *value;
+    const axe_node       *load;
+    int                   n_loop;
+    const axe_var *const *loop;
 } axe_relation_read;
 
 /* An entity of `to` waits until counters lo[k] to hi[k], of each variable k of
@@ -52,8 +57,8 @@ typedef struct axe_relation {
                          counters; NULL: by 0 */
     int                      n_read, n_each;
     const axe_relation_read *read;
-    const axe_dim           *each; /* indices in reads: for each of their values
-                                    */
+    const axe_dim           *each; /* loops and indices in reads, outermost
+                                      first: for each of their values */
     const axe_tensor *tensor;
     const axe_stmt   *a, *b; /* the statements that touch it */
     bool              a_writes, b_writes;
@@ -77,6 +82,9 @@ int axe_overlap_length(int n, axe_stmt *const *body);
 axe_overlap_group axe_overlap_find(axe_ctx *cx, int n, axe_stmt *const *scope);
 /* "(i, j..)" or the like: what a relation waits for, for people. */
 const char *axe_relation_text(axe_ctx *cx, const axe_relation *r);
+/* May threads have shares of what runs in reads: is how far each of it runs
+ * known before any of it? */
+bool axe_relation_has_shares(const axe_relation *r);
 /* How many entities of counters c have coordinates `at`, [of->n_var], NULL
  * where by is 0. */
 const axe_node *axe_counters_full(axe_ctx *cx, const axe_counters *c,

@@ -29,27 +29,43 @@ widen(const gathering *g, axe_touch_window *w, const axe_var *v, int64_t coef)
                    reach < 0 ? &w->lo : &w->hi);
 }
 
-/* Is n a sum of variables that are known when an entity begins, or are indices
- * of the statement? */
-static bool
-is_early(const gathering *g, const axe_node *n)
-{
-    axe_affine a;
+static bool is_early(const gathering *g, const axe_node *n, axe_list *loops);
 
-    if (!axe_affine_of(g->cx, n, &a))
+/* Is v known when an entity begins, or does it run, in the statement or around
+ * it, as far as is known then? */
+static bool
+is_early_var(const gathering *g, const axe_var *v, axe_list *loops)
+{
+    if (v->kind == AXE_VAR_INDEX) {
+        const axe_node *e = axe_stmt_extent(g->stmt, v);
+        return e && is_early(g, e, loops);
+    }
+    if (!axe_list_has(&g->inner, v) || axe_list_has(loops, v))
+        return true;
+    if (!is_early(g, v->extent, loops))
         return false;
-    for (int i = 0; i < a.n; i++)
-        if (a.var[i]->kind == AXE_VAR_PART ||
-            axe_list_has(&g->inner, a.var[i]) ||
-            (a.var[i]->kind == AXE_VAR_INDEX &&
-             !axe_stmt_extent(g->stmt, a.var[i])))
+    axe_list_push(loops, v);
+    return true;
+}
+
+/* Is n made of such variables?  Those of loops and scopes inside are added to
+ * loops, behind those that tell how far they run. */
+static bool
+is_early(const gathering *g, const axe_node *n, axe_list *loops)
+{
+    if (n->op == AXE_OP_load || n->op == AXE_OP_reduce)
+        return false;
+    if (n->op == AXE_OP_var && !is_early_var(g, n->u.var, loops))
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_early(g, n->arg[i], loops))
             return false;
     return true;
 }
 
 /* The value of an element, the same one for the same element. */
 static const axe_relation_read *
-value_of(const gathering *g, const axe_node *load)
+value_of(const gathering *g, const axe_node *load, const axe_list *loops)
 {
     axe_relation_read *r;
     axe_var           *v;
@@ -63,7 +79,8 @@ value_of(const gathering *g, const axe_node *load)
     v = axe_new(g->cx, axe_var);
     *v =
         (axe_var){.kind = AXE_VAR_LOOP, .name = load->u.tensor->name, .id = -1};
-    *r = (axe_relation_read){v, load};
+    *r = (axe_relation_read){v, load, loops->n,
+                             (const axe_var *const *)loops->item};
     axe_list_push(g->reads, r);
     return r;
 }
@@ -75,6 +92,7 @@ read_of(const gathering *g, const axe_node *n)
     const axe_var          **var = axe_new_array(g->cx, const axe_var *, 1);
     int64_t                 *coef = axe_new_array(g->cx, int64_t, 1);
     const axe_relation_read *r;
+    axe_list                 loops = {.cx = g->cx};
 
     while (n->op == AXE_OP_cast)
         n = n->arg[0];
@@ -84,9 +102,9 @@ read_of(const gathering *g, const axe_node *n)
         axe_list_has(g->written, n->u.tensor))
         return (axe_touch_window){0};
     for (int d = 0; d < n->n_arg; d++)
-        if (!is_early(g, n->arg[d]))
+        if (!is_early(g, n->arg[d], &loops))
             return (axe_touch_window){0};
-    r = value_of(g, n);
+    r = value_of(g, n, &loops);
     var[0] = r->value;
     coef[0] = 1;
     return (axe_touch_window){

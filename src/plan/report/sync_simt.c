@@ -105,6 +105,9 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
     case AXE_SYNC_ANSWER:
         return axe_textf(cx, "%s%s", who_of(cx, i), i->row->name);
     case AXE_SYNC_REACHED:
+        return axe_textf(cx, "%s: %s",
+                         i->shared ? "threads side by side" : "one thread",
+                         i->row->name);
     case AXE_SYNC_COUNTED:
         return axe_textf(cx, "one thread: %s", i->row->name);
     case AXE_SYNC_TOLD:

@@ -14,6 +14,7 @@
 #define A44 "cta (a : M by 4, b : N by 4) S[a*4 + m, b*4 + n] = X[a*4 + m, 0]; "
 #define A3 "cta (a : M by 3) S[a*3 + m, n] = X[a*3 + m, n]; "
 #define Y1(load) "cta (i : M by 5) Y[i*5 + m, n] = " load "; "
+#define LOOP(head, load) "cta (i : M by 5) " head " Y[i*5 + m, n] = " load "; "
 #define Y2(load) "cta (i : M by 8, j : N by 2) Y[i*8 + m, j*2 + n] = " load "; "
 
 enum { M = 13, N = 6, MOST_VAR = 64, MOST_TOUCH = 1 << 16 };
@@ -37,6 +38,20 @@ static const struct {
     {false, A3 Y1("sum[r](S[Q[i*5 + m, r], n])"), "a = Q/3, for each Q[i*5 + m, r]"},
     {false, A3 Y1("S[R[i*5 + m + 3], n]"), "a = R/3, for each R[i*5 + m + 3]"},
     {false, A44 Y2("S[R[j*2 + n], j*2 + n]"), "a = R/4, b = j/2, "},
+    /* in loops inside: for all iterations, as far as these are known */
+    {false, A3 LOOP("for (e : 3)", "S[Q[i*5 + m, e], n]"), "a = Q/3, for each Q[i*5 + m, e]"},
+    {false, A3 LOOP("for (c : N)", "S[Q[i*5 + m, c], n]"), "a = Q/3, for each Q[i*5 + m, c]"},
+    {false, A3 LOOP("for (c : cdiv(N, 4)) for (e : 2)", "S[Q[i*5 + m, c*2 + e], n]"), "a = Q/3, for each Q[i*5 + m, c*2 + e]"},
+    {false, A3 LOOP("for (c : 3) for (e : c + 1)", "S[Q[i*5 + m, e], n]"), "a = Q/3, for each Q[i*5 + m, e]"},
+    {false, A3 LOOP("for (c : M) for (e : min(c + 1, i + 2))", "S[Q[c, e], n]"), "a = Q/3, for each Q[c, e]"},
+    {false, A3 LOOP("for (e : 3)", "S[Q[i*5 + m, e] + e, n]"), "all a"},
+    {false, A3 LOOP("for (e : 3)", "S[Q[(i*5 + m)/2, e], n]"), "a = Q/3, for each Q[(i*5 + m)/2, e]"},
+    {false, A3 "cta (i : M by 5) { i32 c = R[i]; for (e : c) Y[i*5 + m, n] = S[Q[i*5 + m, e], n]; }", "all a"},
+    {false, A3 LOOP("for (e : 3)", "S[Q[i*5 + m, Q[i, e]], n]"), "all a"},
+    {false, A44 "cta (i : M by 8, j : N by 2) for (e : 3) Y[i*8 + m, j*2 + n] = S[Q[i*8 + m, e], j*2 + n];", "a = Q/4, b = j/2, for each Q[i*8 + m, e]"},
+    /* two statements that read as far as each does */
+    {false, A3 "cta (i : M by 5) { reg f32 x[2]; x[m] = S[R[i*5 + m], 0]; "
+           "Y[i*5 + m, n] = S[R[i*5 + m], n] + x[0]; }", "a = R/3, for each R[i*5 + m]"},
     {false, A3 Y1("S[R[R[i*5 + m]], n]"), "all a"},
     {false, A3 Y1("S[(i*5 + m)/2, n]"), "all a"},
     {false, A3 Y1("i > 0 ? S[0, n] : 0"), "a = 0"},
@@ -62,6 +77,7 @@ static const struct {
 
 typedef struct env {
     int            n;
+    int64_t        scalar; /* of the kernel's one */
     const axe_var *var[MOST_VAR];
     int64_t        value[MOST_VAR];
 } env;
@@ -85,8 +101,11 @@ static int64_t eval(const env *e, const axe_node *n);
 static int64_t
 element(const env *e, const axe_node *n)
 {
-    int64_t i = eval(e, n->arg[0]), j = n->n_arg > 1 ? eval(e, n->arg[1]) : 0;
+    int64_t i = n->n_arg > 0 ? eval(e, n->arg[0]) : 0,
+            j = n->n_arg > 1 ? eval(e, n->arg[1]) : 0;
 
+    if (n->n_arg == 0)
+        return e->scalar;
     if (i < 0 || i >= M || j < 0 || j >= 3)
         return 0;
     return (i * 7 + j * 5 + 3) % (M + 3) - 1;
@@ -148,6 +167,12 @@ add(walk *w, const axe_node *load, bool writes)
         (touch){w->scope, w->entity, load->u.tensor->id, i * N + j, writes};
 }
 
+static bool
+is_global(const axe_node *load)
+{
+    return load->u.tensor->space == AXE_SPACE_GLOBAL;
+}
+
 static void
 reads(walk *w, const axe_node *n)
 {
@@ -160,7 +185,7 @@ reads(walk *w, const axe_node *n)
         }
         return;
     }
-    if (n->op == AXE_OP_load && n->n_arg == 2 && n->type == AXE_TYPE_f32)
+    if (n->op == AXE_OP_load && n->type == AXE_TYPE_f32 && is_global(n))
         add(w, n, false);
     for (int i = 0; i < n->n_arg && n->op != AXE_OP_load; i++)
         reads(w, n->arg[i]);
@@ -173,15 +198,35 @@ each_point(walk *w, int d)
 
     if (d == s->n_dim) {
         int64_t i = eval(w->e, s->dst->arg[0]), j = eval(w->e, s->dst->arg[1]);
-        if (i < 0 || i >= M || j < 0 || j >= N)
+        if (is_global(s->dst) && (i < 0 || i >= M || j < 0 || j >= N))
             return;
-        add(w, s->dst, true);
+        if (is_global(s->dst))
+            add(w, s->dst, true);
         reads(w, s->value);
         return;
     }
     for (int64_t i = 0; i < eval(w->e, s->dim[d].extent); i++) {
         set(w->e, s->dim[d].var, i);
         each_point(w, d + 1);
+    }
+}
+
+static void
+each_stmt(walk *w, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        w->stmt = s;
+        if (s->kind == AXE_STMT_INDEX && s->dst->n_arg > 0)
+            each_point(w, 0);
+        else if (s->kind == AXE_STMT_INDEX)
+            w->e->scalar = eval(w->e, s->value);
+        for (int64_t k = 0;
+             s->kind == AXE_STMT_FOR && k < eval(w->e, s->var[0]->extent);
+             k++) {
+            set(w->e, s->var[0], k);
+            each_stmt(w, s->n_body, s->body);
+        }
     }
 }
 
@@ -215,10 +260,7 @@ touch_all(env *e, const axe_overlap_group *g, touched *t)
         const axe_stmt *s = g->scope[w.scope];
         for (w.entity = 0; w.entity < count_of(e, s); w.entity++) {
             enter(e, s, w.entity);
-            for (int i = 0; i < s->n_body; i++) {
-                w.stmt = s->body[i];
-                each_point(&w, 0);
-            }
+            each_stmt(&w, s->n_body, s->body);
         }
     }
 }

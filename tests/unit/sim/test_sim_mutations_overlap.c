@@ -12,6 +12,7 @@ typedef enum which {
     FIRST,
     WARPS,
     OVER,
+    PICKS,
     N_WHICH
 } which;
 
@@ -61,6 +62,12 @@ static const mutation rows[] = {
     {"some of them alone have",              WARPS, "bar.sync<", 4, SET, 1, 64, K(NAMED) | K(PARTIAL) | K(DEADLOCK)},
     {"boxes over what threads did",          OVER, "tx.fence<", ALL, DROP, 0, 0, K(PROXY)},
     {"the fence where they wait will do",    OVER, "tx.fence<", 0, DROP, 0, 0, 0},
+
+    {"rows picked in a loop are not waited for", PICKS, "counter.reach", 0, DROP, 0, 0, K(RACE) | K(UNINIT)},
+    {"the last shares are not",              PICKS, "counter.reach", 0, ONLY, 0, 1, K(RACE) | K(UNINIT)},
+    {"those of the first tile are",          PICKS, "counter.reach", 0, SET, 0, 8, K(RACE) | K(UNINIT)},
+    {"the rows behind them are",             PICKS, "counter.reach", 0, ADD, 0, 3, K(DEADLOCK) | K(BOUNDS)},
+    {"a thread knows of its share alone",    PICKS, "barrier.cta", 2, DROP, 0, 0, K(RACE)},
 };
 /* clang-format on */
 
@@ -94,6 +101,14 @@ static const subject subjects[N_WHICH] = {
                 .array = {{"X", {200, 48}}, {"row", {80}}, {"Y", {80, 48}}},
                 .step = {0, 2},
                 .typed = true},
+    [PICKS] = {.file = "../tests/sim/overlap_picks.axe",
+               .machine = "sm_80",
+               .array = {{"X", {256, 48}},
+                         {"at", {1, 16}},
+                         {"w", {1, 16}},
+                         {"Y", {1, 48}}},
+               .step = {0, 16},
+               .typed = true},
     [FIRST] = {.file = "../tests/sim/overlap_rows.axe",
                .machine = "sm_80",
                .array = {{"X", {200, 48}}, {"row", {80}}, {"Y", {80, 48}}},

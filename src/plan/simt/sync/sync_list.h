@@ -61,7 +61,7 @@ typedef enum axe_sync_what {
     AXE_SYNC_ANSWER,   /* the row at an answer of the launch's queue, which says
                           what tile is next, or at a barrier of it */
     AXE_SYNC_REACHED,  /* the row at all counters that the relation says, by the
-                          first thread of each entity */
+                          first thread of each entity, or by all */
     AXE_SYNC_COUNTED   /* the row at the counter of the tile, so */
 } axe_sync_what;
 
@@ -108,7 +108,8 @@ struct axe_sync_item {
     bool                       otherwise; /* only if not `when` */
     const struct axe_relation *relation;  /* REACHED */
     const struct axe_counters *counters;  /* COUNTED */
-    int64_t     many; /* REACHED: by how many a tile is counted */
+    int64_t     many;   /* REACHED: by how many a tile is counted */
+    bool        shared; /* REACHED: each thread waits for some of them */
     const char *why;
 };
 

@@ -125,7 +125,8 @@ axe_sync_begin_tile(axe_planner *p, const axe_simt_launch *l,
                           .threads =
                               role ? axe_threads_at(p->simt, role) : l->threads,
                           .why = "tiles that it needs are done"};
-    bool          waits = false, engine = false;
+    bool          waits = false, engine = false, shared = false;
+    bool          alone = is_alone(p, role);
     touching      t;
 
     if (!l->overlap)
@@ -146,10 +147,15 @@ axe_sync_begin_tile(axe_planner *p, const axe_simt_launch *l,
         if (item.relation->to != l->scope)
             continue;
         item.many = axe_sync_count_tellers(p, l, item.relation->from);
+        item.shared = !alone && item.threads->n_thread > 1 &&
+                      axe_relation_has_shares(item.relation);
+        shared = shared || item.shared;
         axe_sync_push(p, item);
     }
-    if (!is_alone(p, role))
-        push_together(p, item, "one thread knows that tiles are done");
+    if (!alone)
+        push_together(p, item,
+                      shared ? "each thread knows of some tiles"
+                             : "one thread knows that tiles are done");
     if (engine)
         push_fence(p, item, "engines touch what other CTAs did");
     return AXE_OK;
