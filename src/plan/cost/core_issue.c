@@ -102,16 +102,16 @@ nest_of(const axe_schedule *s, const axe_node *reduce)
     return 0;
 }
 
-/* In how many elements that are folded side by side a load serves. */
+/* In how many elements that are folded side by side a node serves. */
 static double
-shared_by(const axe_schedule *s, const axe_node *load)
+shared_by(const axe_schedule *s, const axe_node *n)
 {
     const axe_nest *own = &s->nest[0];
     double          by = 1;
 
     for (int i = 0; i < AXE_LEN(own->jam) && i < own->n_digit; i++)
         if (own->jam[i] > 1 &&
-            !axe_mentions(load, own->digit[own->n_digit - 1 - i].var))
+            !axe_mentions(n, own->digit[own->n_digit - 1 - i].var))
             by *= own->jam[i];
     return by;
 }
@@ -129,7 +129,8 @@ count(tally *t, const axe_node *n, double outer, int first, int last)
         return;
     }
     if (k == 0) {
-        t->math += iterations * slots_of(n);
+        bool folded = first > f->n_around;
+        t->math += iterations * slots_of(n) / (folded ? shared_by(f->s, n) : 1);
         for (int i = 0; i < n->n_arg; i++)
             count(t, n->arg[i], outer, first, last);
         return;

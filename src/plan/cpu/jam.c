@@ -15,6 +15,12 @@
  * sums enough to hide what one waits for.  More rows bring less and less. */
 enum { SIDE = 4, CHAINS_ALONE = 2, MOST_ROWS = 6 };
 
+/* Where what a column multiplies by is computed by so many operations, and not
+ * only loaded, and there are fewer rows than SIDE, all of them and one column:
+ * weights that are widened come once and in the order of memory.  16 registers
+ * hold the chains of three rows. */
+enum { DEAR = 2, COLUMN_CHAINS = 4 };
+
 /* The statement's one fold, along the lanes, of nothing that is folded or that
  * the statement writes; NULL if there is none. */
 static axe_nest *
@@ -68,6 +74,18 @@ larger_first(axe_nest *nest, axe_digit *d)
     }
 }
 
+/* Two digits: rows as few as two, where that is known. */
+static bool
+is_block(const axe_request *r, const axe_nest *fold, const axe_digit d[2])
+{
+    bool few = d[1].extent > 1 &&
+               d[1].extent<SIDE, outer_few = d[0].extent> 1 &&
+               d[0].extent < SIDE && !few;
+
+    return can_jam(r, fold, &d[1], few ? 2 : SIDE) &&
+           can_jam(r, fold, &d[0], outer_few ? 2 : SIDE);
+}
+
 /* Rows of a block: as many as there are registers for, or, where not many less
  * divide what there is, these, so that none is left. */
 static int
@@ -82,6 +100,47 @@ rows_of(const axe_planner *p, const axe_digit *d)
     return rows;
 }
 
+/* Operations on what does not depend on v, in what does: those that are done
+ * again for each of its values that is not side by side with the others.  A
+ * load is none, whatever its subscripts take. */
+static int
+work_without(const axe_node *n, const axe_var *v)
+{
+    int work = n->n_arg > 1 && !axe_mentions(n, v);
+
+    if (n->op == AXE_OP_load)
+        return 0;
+    for (int i = 0; i < n->n_arg; i++)
+        work += work_without(n->arg[i], v);
+    return work;
+}
+
+/* All rows of a column, where columns are dear. */
+static bool
+plan_column(axe_nest *nest, axe_nest *fold)
+{
+    const axe_digit *d = &nest->digit[nest->n_digit - 1];
+
+    if (d->extent < 2 || d->extent >= SIDE ||
+        work_without(fold->reduce->arg[0], d->var) < DEAR)
+        return false;
+    nest->jam[0] = (int)d->extent;
+    fold->chains = COLUMN_CHAINS;
+    return true;
+}
+
+/* Two digits side by side, rows inside. */
+static void
+plan_block(const axe_planner *p, axe_nest *nest, axe_nest *fold)
+{
+    const axe_digit *d = &nest->digit[nest->n_digit - 1];
+
+    nest->jam[0] =
+        d->extent > 1 && d->extent < SIDE ? (int)d->extent : rows_of(p, d);
+    nest->jam[1] = SIDE;
+    fold->chains = 1;
+}
+
 void
 axe_plan_jam(const axe_planner *p, const axe_request *r, axe_nest *nest)
 {
@@ -89,16 +148,14 @@ axe_plan_jam(const axe_planner *p, const axe_request *r, axe_nest *nest)
     int        n = nest->n_digit;
     axe_digit *d = nest->digit;
 
-    if (!fold || n == 0 || !can_jam(r, fold, &d[n - 1], SIDE))
+    if (!fold || n == 0)
         return;
-    if (n < 2 || d[n - 1].var == d[n - 2].var ||
-        !can_jam(r, fold, &d[n - 2], SIDE)) {
+    if (n > 1 && d[n - 1].var != d[n - 2].var && is_block(r, fold, &d[n - 2])) {
+        larger_first(nest, d);
+        if (!plan_column(nest, fold))
+            plan_block(p, nest, fold);
+    } else if (can_jam(r, fold, &d[n - 1], SIDE)) {
         nest->jam[0] = SIDE;
         fold->chains = CHAINS_ALONE;
-        return;
     }
-    larger_first(nest, d);
-    nest->jam[0] = rows_of(p, &d[n - 1]);
-    nest->jam[1] = SIDE;
-    fold->chains = 1;
 }
