@@ -19,6 +19,11 @@ sed 's/in i32 row\[P\]/inout i32 row[P]/' "$SRC/examples/moe.axe" >"$tmp/inout.a
 "$AXE" explain "$tmp/inout.axe" moe -t cpu-avx512-bf16 --set T=bf16 >"$tmp/rows"
 ! grep -q 'the last rows of a register tile' "$tmp/rows" || fail "$(cat "$tmp/rows")"
 "${PYTHON:-python3}" "$SRC/tests/moe_f8.py" "$AXE"
+# A weight is widened once for all rows of a tile of few, in one column, in the three sums.
+for rows in 2 3; do
+    "$AXE" explain "$SRC/examples/moe_f8.axe" moe_f8 -t cpu-avx512-bf16 --set BM=$rows >"$tmp/f8"
+    [ "$(grep -c "loops     n < [0-9]*, m < $rows by $rows side by side" "$tmp/f8")" = 3 ] || fail "$(cat "$tmp/f8")"
+done
 
 cat >"$tmp/k.axe" <<'K'
 kernel k<BM = 16>(in f32 X[M, N], in i32 row[P], out f32 Y[P, N])
