@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""moe_f8_gpu.py AXE - kernels/moe_f8_sm90.axe in the simulator, against NumPy.
+"""moe_f8_gpu.py AXE - kernels/moe_f8_sm90.axe and moe_f8_sm100.axe in the simulator, against NumPy.
 
 Empty experts, all tokens to one, one token, none, skewed scores, equal ones, no number for a score,
 for a token, for its scale, in the weights of experts without tokens; tiles of few tokens and of
@@ -45,7 +45,9 @@ def main():
     with tempfile.TemporaryDirectory() as where:
         for row in rows:
             check(axe, where, rng, "moe_f8_sm90", "sm_90a", *row)
-    print("%d mixtures of experts in e4m3 are right" % len(rows))
+        for m, e, s, bm, *rest in rows:
+            check(axe, where, rng, "moe_f8_sm100", "sm_100a", m, e, s, min(max(bm, 16), 64), *rest)
+    print("%d mixtures of experts in e4m3 are right" % (2 * len(rows)))
 
 
 if __name__ == "__main__":

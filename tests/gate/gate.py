@@ -54,6 +54,7 @@ ALSO = {
                  ["BM=64", "BI=64", "BN=128"], ["BM=80"]],
     "moe_f8_sm90": [["BM=16"], ["BM=64"]],
     "moe_sm100": [["BM=16", "BN=128"], ["BM=64"]],
+    "moe_f8_sm100": [["BM=16"], ["BM=32"]],
     "gemm_nvfp4_sm100": [["S=f8e8m0", "BLOCK=32"]],
     "gemm_sm90": [["ALONG=1"], ["DIRECT=1"], ["PASS=1"], ["DIRECT=1", "PASS=1"],
                   ["FETCH=24"], ["PING=1", "STAGES=2"]],
