@@ -17,186 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/trace.h"
+#include "trace/lex.h"
 
 enum { MAX_DEPTH = 32, MAX_EXPR = 64 };
 
-typedef struct name {
-    const char *text;
-    size_t      len;
-    bool        is_var;
-    int         number;
-} name;
-
-typedef struct reader {
-    axe_ctx         *cx;
-    int32_t          source;
-    const char      *text, *s, *line;
-    int32_t          n_line;
-    axe_trace       *out;
-    axe_trace_tensor tensor[AXE_TRACE_MAX_TENSORS];
-    name             scope[AXE_TRACE_MAX_VARS + AXE_TRACE_MAX_TENSORS];
-    int              n_scope, depth;
-} reader;
-
-static void
-skip(reader *r)
-{
-    for (;; r->s++) {
-        if (*r->s == '#')
-            r->s += strcspn(r->s, "\n");
-        if (*r->s == '\n') {
-            r->line = r->s + 1;
-            r->n_line++;
-        } else if (*r->s != ' ' && *r->s != '\t' && *r->s != '\r')
-            return;
-    }
-}
-
-static bool
-is_letter(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* How long the word is that comes next; 0: none. */
-static size_t
-word(reader *r)
-{
-    size_t n = 0;
-
-    skip(r);
-    while (is_letter(r->s[n]))
-        n++;
-    return isdigit((unsigned char)*r->s) ? 0 : n;
-}
-
-static axe_span
-here(reader *r, size_t len)
-{
-    skip(r);
-    return (axe_span){r->source, r->n_line, (int32_t)(r->s - r->line) + 1,
-                      (int32_t)(len ? len : 1)};
-}
-
-static axe_status
-expected(reader *r, const char *what)
-{
-    size_t n = word(r);
-
-    if (n == 0 && *r->s)
-        n = 1;
-    return n == 0
-               ? axe_fail(r->cx, here(r, 1), AXE_ESYNTAX,
-                          "expected %s, and the text ends", what)
-               : axe_fail(r->cx, here(r, n), AXE_ESYNTAX,
-                          "expected %s, not '%s'", what,
-                          axe_text_plain(
-                              r->cx, axe_textf(r->cx, "%.*s",
-                                               (int)(n > 64 ? 64 : n), r->s)));
-}
-
-static bool
-take(reader *r, char c)
-{
-    skip(r);
-    if (*r->s != c)
-        return false;
-    r->s++;
-    return true;
-}
-
-static bool
-is_word(reader *r, const char *w)
-{
-    size_t n = word(r);
-
-    return n == strlen(w) && memcmp(r->s, w, n) == 0;
-}
-
-static bool
-take_word(reader *r, const char *w)
-{
-    if (!is_word(r, w))
-        return false;
-    r->s += strlen(w);
-    return true;
-}
-
-static axe_status
-need(reader *r, char c)
-{
-    const char what[] = {'\'', c, '\'', '\0'};
-
-    return take(r, c) ? AXE_OK : expected(r, what);
-}
-
-static axe_status
-need_name(reader *r, const char *what, const char **out)
-{
-    size_t n = word(r);
-
-    if (n == 0)
-        return expected(r, what);
-    *out = axe_intern(r->cx, r->s, n);
-    r->s += n;
-    return AXE_OK;
-}
-
-/* What the next word names here, innermost first; NULL: nothing. */
-static const name *
-named(reader *r)
-{
-    size_t n = word(r);
-
-    for (int i = r->n_scope - 1; n > 0 && i >= 0; i--)
-        if (r->scope[i].len == n && memcmp(r->scope[i].text, r->s, n) == 0)
-            return &r->scope[i];
-    return NULL;
-}
-
-static void
-declare(reader *r, const char *text, bool is_var, int number)
-{
-    r->scope[r->n_scope++] = (name){text, strlen(text), is_var, number};
-}
-
-/* A new variable; its number. */
-static axe_status
-new_var(reader *r, int *out)
-{
-    const char *text;
-    axe_span    at = here(r, word(r));
-
-    AXE_TRY(need_name(r, "the name of a variable", &text));
-    if (r->out->n_var == AXE_TRACE_MAX_VARS || r->n_scope == AXE_LEN(r->scope))
-        return axe_fail(r->cx, at, AXE_ELIMIT, "more than %d variables",
-                        AXE_TRACE_MAX_VARS);
-    *out = r->out->n_var++;
-    r->out->var[*out] = text;
-    declare(r, text, true, *out);
-    return AXE_OK;
-}
-
-static axe_status
-number(reader *r, int64_t *out)
-{
-    axe_span at = here(r, strspn(r->s, "0123456789"));
-    int64_t  x = 0;
-
-    if (!isdigit((unsigned char)*r->s))
-        return expected(r, "a number");
-    for (; isdigit((unsigned char)*r->s); r->s++)
-        if (!axe_mul(x, 10, &x) || !axe_add(x, *r->s - '0', &x))
-            return axe_fail(r->cx, at, AXE_EOVERFLOW,
-                            "the number does not fit 64 bits");
-    *out = x;
-    return AXE_OK;
-}
-
 static axe_trace_expr *
-node(reader *r, char op, const axe_trace_expr *a, const axe_trace_expr *b,
-     axe_span at)
+node(axe_trace_reader *r, char op, const axe_trace_expr *a,
+     const axe_trace_expr *b, axe_span at)
 {
     axe_trace_expr *e = axe_new(r->cx, axe_trace_expr);
 
@@ -204,24 +31,25 @@ node(reader *r, char op, const axe_trace_expr *a, const axe_trace_expr *b,
     return e;
 }
 
-static axe_status expr(reader *r, int least, const axe_trace_expr **out);
+static axe_status expr(axe_trace_reader *r, int least,
+                       const axe_trace_expr **out);
 
 static axe_status
-operand(reader *r, const axe_trace_expr **out)
+operand(axe_trace_reader *r, const axe_trace_expr **out)
 {
-    const name     *n = named(r);
-    axe_span        at = here(r, word(r));
-    axe_trace_expr *e;
+    const axe_trace_name *n = axe_lex_named(r);
+    axe_span              at = axe_lex_here(r, axe_lex_word(r));
+    axe_trace_expr       *e;
 
-    if (take(r, '(')) {
+    if (axe_lex_take(r, '(')) {
         if (++r->depth > MAX_EXPR)
             return axe_fail(r->cx, at, AXE_ELIMIT,
                             "more than %d parentheses deep", MAX_EXPR);
         AXE_TRY(expr(r, 1, out));
         r->depth--;
-        return need(r, ')');
+        return axe_lex_need(r, ')');
     }
-    if (take(r, '-')) {
+    if (axe_lex_take(r, '-')) {
         if (++r->depth > MAX_EXPR)
             return axe_fail(r->cx, at, AXE_ELIMIT,
                             "more than %d parentheses deep", MAX_EXPR);
@@ -240,29 +68,29 @@ operand(reader *r, const axe_trace_expr **out)
         r->s += n->len;
         return AXE_OK;
     }
-    if (word(r) > 0)
+    if (axe_lex_word(r) > 0)
         return axe_fail(r->cx, at, AXE_ENAME,
                         "no size or variable has this "
                         "name here");
-    return number(r, &e->value);
+    return axe_lex_number(r, &e->value);
 }
 
 static axe_status
-expr(reader *r, int least, const axe_trace_expr **out)
+expr(axe_trace_reader *r, int least, const axe_trace_expr **out)
 {
     const axe_trace_expr *b;
     int                   terms = 0;
 
     AXE_TRY(operand(r, out));
     for (;;) {
-        skip(r);
+        axe_lex_skip(r);
         char op = *r->s;
         int  level = op == '+' || op == '-'    ? 1
                      : op && strchr("*/%", op) ? 2
                                                : 0;
         if (level < least)
             return AXE_OK;
-        axe_span at = here(r, 1);
+        axe_span at = axe_lex_here(r, 1);
         if (++terms > MAX_EXPR)
             return axe_fail(r->cx, at, AXE_ELIMIT, "more than %d terms",
                             MAX_EXPR);
@@ -274,11 +102,11 @@ expr(reader *r, int least, const axe_trace_expr **out)
 
 /* Counts and strides up to `]`, which is taken. */
 static axe_status
-dims(reader *r, axe_trace_access *a, bool strides)
+dims(axe_trace_reader *r, axe_trace_access *a, bool strides)
 {
     do {
         if (a->n_dim == AXE_TRACE_DIMS)
-            return axe_fail(r->cx, here(r, 1), AXE_ELIMIT,
+            return axe_fail(r->cx, axe_lex_here(r, 1), AXE_ELIMIT,
                             "more than %d counts", AXE_TRACE_DIMS);
         axe_trace_dim *d = &a->dim[a->n_dim++];
         AXE_TRY(expr(r, 1, &d->count));
@@ -286,39 +114,39 @@ dims(reader *r, axe_trace_access *a, bool strides)
             strides = true;
             continue;
         }
-        if (!take_word(r, "by"))
-            return expected(r, "'by' and a stride");
+        if (!axe_lex_take_word(r, "by"))
+            return axe_lex_expected(r, "'by' and a stride");
         AXE_TRY(expr(r, 1, &d->stride));
-    } while (take(r, ','));
-    return need(r, ']');
+    } while (axe_lex_take(r, ','));
+    return axe_lex_need(r, ']');
 }
 
 static axe_status
-access(reader *r, const name *n, axe_trace_access *a)
+access(axe_trace_reader *r, const axe_trace_name *n, axe_trace_access *a)
 {
     bool chip = r->tensor[n->number].memory != AXE_TRN_HBM;
 
     a->tensor = n->number;
     r->s += n->len;
-    if (!take(r, '['))
+    if (!axe_lex_take(r, '['))
         return AXE_OK;
     AXE_TRY(expr(r, 1, &a->offset));
     if (chip) {
         a->part = a->offset;
-        AXE_TRY(need(r, ','));
+        AXE_TRY(axe_lex_need(r, ','));
         AXE_TRY(expr(r, 1, &a->offset));
     }
-    AXE_TRY(need(r, ':'));
+    AXE_TRY(axe_lex_need(r, ':'));
     return dims(r, a, !chip);
 }
 
 static axe_status
-function(reader *r, axe_trn_function *out)
+function(axe_trace_reader *r, axe_trn_function *out)
 {
-    axe_span    at = here(r, word(r));
+    axe_span    at = axe_lex_here(r, axe_lex_word(r));
     const char *text;
 
-    AXE_TRY(need_name(r, "the name of a function", &text));
+    AXE_TRY(axe_lex_need_name(r, "the name of a function", &text));
     int f = axe_trn_find_function(text);
     if (f < 0) {
         const char *near =
@@ -333,34 +161,34 @@ function(reader *r, axe_trn_function *out)
 }
 
 static axe_status
-real(reader *r, double *out)
+real(axe_trace_reader *r, double *out)
 {
     char   buf[64];
     char  *end;
     size_t n;
 
-    skip(r);
+    axe_lex_skip(r);
     n = strcspn(r->s, ", \t\r\n}#");
     if (n == 0 || n >= sizeof buf)
-        return expected(r, "a number");
+        return axe_lex_expected(r, "a number");
     memcpy(buf, r->s, n);
     buf[n] = '\0';
     *out = strtod(buf, &end);
     if (end == buf || *end || isnan(*out))
-        return expected(r, "a number");
+        return axe_lex_expected(r, "a number");
     r->s += n;
     return AXE_OK;
 }
 
 static axe_status
-tile(reader *r, axe_trace_value *v)
+tile(axe_trace_reader *r, axe_trace_value *v)
 {
-    const name *n = named(r);
+    const axe_trace_name *n = axe_lex_named(r);
 
     if (!n || n->is_var) {
-        size_t len = word(r);
-        return len == 0 ? expected(r, "the name of a tensor or tile")
-                        : axe_fail(r->cx, here(r, len), AXE_ENAME,
+        size_t len = axe_lex_word(r);
+        return len == 0 ? axe_lex_expected(r, "the name of a tensor or tile")
+                        : axe_fail(r->cx, axe_lex_here(r, len), AXE_ENAME,
                                    "no tensor or tile has this name here");
     }
     v->kind = AXE_TRACE_TILE;
@@ -368,15 +196,15 @@ tile(reader *r, axe_trace_value *v)
 }
 
 static axe_status
-value(reader *r, const axe_trn_arg_row *arg, axe_trace_value *v)
+value(axe_trace_reader *r, const axe_trn_arg_row *arg, axe_trace_value *v)
 {
     axe_trace_access *a = &v->access;
 
-    v->at = here(r, word(r));
+    v->at = axe_lex_here(r, axe_lex_word(r));
     switch (arg->kind) {
     case AXE_TRN_COLUMN:
     case AXE_TRN_OPT_COLUMN:
-        if (word(r) > 0 && !is_word(r, "inf"))
+        if (axe_lex_word(r) > 0 && !axe_lex_is_word(r, "inf"))
             return tile(r, v);
         v->kind = AXE_TRACE_NUMBER;
         return real(r, &v->number);
@@ -389,7 +217,7 @@ value(reader *r, const axe_trn_arg_row *arg, axe_trace_value *v)
         return function(r, &v->function);
     case AXE_TRN_INDEX:
         v->kind = AXE_TRACE_INDEX;
-        AXE_TRY(need(r, '['));
+        AXE_TRY(axe_lex_need(r, '['));
         return dims(r, a, true);
     case AXE_TRN_OPT_FLAG:
     case AXE_TRN_OPT_COUNT:
@@ -418,18 +246,18 @@ may_lack(const axe_trn_arg_row *a)
 }
 
 static axe_status
-keyed(reader *r, axe_trace_step *s, const axe_trn_arg_row *arg)
+keyed(axe_trace_reader *r, axe_trace_step *s, const axe_trn_arg_row *arg)
 {
-    axe_span    at = here(r, word(r));
+    axe_span    at = axe_lex_here(r, axe_lex_word(r));
     const char *text;
 
-    AXE_TRY(need_name(r, "NAME=VALUE", &text));
+    AXE_TRY(axe_lex_need_name(r, "NAME=VALUE", &text));
     for (int i = 0; i < s->n_value; i++) {
         if (is_plain(&arg[i]) || strcmp(arg[i].name, text) != 0)
             continue;
         if (s->value[i].kind != AXE_TRACE_ABSENT)
             return axe_fail(r->cx, at, AXE_ENAME, "%s is given twice", text);
-        AXE_TRY(need(r, '='));
+        AXE_TRY(axe_lex_need(r, '='));
         return value(r, &arg[i], &s->value[i]);
     }
     return axe_fail(r->cx, at, AXE_ENAME, "%s takes no '%s'",
@@ -437,15 +265,15 @@ keyed(reader *r, axe_trace_step *s, const axe_trn_arg_row *arg)
 }
 
 static axe_status
-instruction(reader *r, axe_trace_step *s)
+instruction(axe_trace_reader *r, axe_trace_step *s)
 {
     axe_span               at;
     const char            *text;
     const axe_trn_arg_row *arg;
     int                    n_plain = 0;
 
-    at = here(r, word(r));
-    AXE_TRY(need_name(r, "an instruction", &text));
+    at = axe_lex_here(r, axe_lex_word(r));
+    AXE_TRY(axe_lex_need_name(r, "an instruction", &text));
     int op = axe_trn_find_op(text);
     if (op < 0) {
         const char *near = axe_nearest(text, AXE_TRN_N_OP, axe_trn_op_names());
@@ -461,10 +289,10 @@ instruction(reader *r, axe_trace_step *s)
     for (int i = 0; i < s->n_value; i++)
         if (is_plain(&arg[i])) {
             if (n_plain++ > 0)
-                AXE_TRY(need(r, ','));
+                AXE_TRY(axe_lex_need(r, ','));
             AXE_TRY(value(r, &arg[i], &s->value[i]));
         }
-    while (take(r, ','))
+    while (axe_lex_take(r, ','))
         AXE_TRY(keyed(r, s, arg));
     for (int i = 0; i < s->n_value; i++)
         if (s->value[i].kind == AXE_TRACE_ABSENT && !may_lack(&arg[i]))
@@ -474,12 +302,12 @@ instruction(reader *r, axe_trace_step *s)
 }
 
 static axe_status
-tensor_type(reader *r, axe_type *out)
+tensor_type(axe_trace_reader *r, axe_type *out)
 {
-    axe_span    at = here(r, word(r));
+    axe_span    at = axe_lex_here(r, axe_lex_word(r));
     const char *text;
 
-    AXE_TRY(need_name(r, "an element type", &text));
+    AXE_TRY(axe_lex_need_name(r, "an element type", &text));
     for (int i = 0; i < AXE_N_TYPE; i++)
         if (strcmp(axe_type_table[i].name, text) == 0 &&
             axe_trn_type_in(AXE_TRN_TYPES_ANY, (axe_type)i)) {
@@ -491,27 +319,27 @@ tensor_type(reader *r, axe_type *out)
 }
 
 static axe_status
-hbm_access(reader *r, axe_trace_tensor *x)
+hbm_access(axe_trace_reader *r, axe_trace_tensor *x)
 {
-    if (take_word(r, "in"))
+    if (axe_lex_take_word(r, "in"))
         x->access = AXE_TRACE_IN;
-    else if (take_word(r, "out"))
+    else if (axe_lex_take_word(r, "out"))
         x->access = AXE_TRACE_OUT;
-    else if (take_word(r, "kept"))
+    else if (axe_lex_take_word(r, "kept"))
         x->access = AXE_TRACE_KEPT;
     else
-        return expected(r, "in, out or kept");
+        return axe_lex_expected(r, "in, out or kept");
     return AXE_OK;
 }
 
 static axe_status
-tensor(reader *r, int depth, axe_trace_step *s)
+tensor(axe_trace_reader *r, int depth, axe_trace_step *s)
 {
     axe_trace_tensor x = {.memory = AXE_TRN_HBM};
     axe_span         at = s->at;
 
     for (int m = 0; m < AXE_TRN_N_MEMORY; m++)
-        if (take_word(r, axe_trn_memories[m].word)) {
+        if (axe_lex_take_word(r, axe_trn_memories[m].word)) {
             x.memory = (axe_trn_memory)m;
             break;
         }
@@ -519,24 +347,24 @@ tensor(reader *r, int depth, axe_trace_step *s)
         return axe_fail(r->cx, at, AXE_ESYNTAX,
                         "a tensor of device memory is declared outside of "
                         "loops");
-    AXE_TRY(need_name(r, "a name", &x.name));
-    AXE_TRY(need(r, ':'));
+    AXE_TRY(axe_lex_need_name(r, "a name", &x.name));
+    AXE_TRY(axe_lex_need(r, ':'));
     AXE_TRY(tensor_type(r, &x.type));
-    AXE_TRY(need(r, '['));
+    AXE_TRY(axe_lex_need(r, '['));
     do {
         if (x.rank == AXE_TRACE_DIMS)
             return axe_fail(r->cx, at, AXE_ELIMIT, "more than %d dimensions",
                             AXE_TRACE_DIMS);
         AXE_TRY(expr(r, 1, &x.shape[x.rank++]));
-    } while (take(r, ','));
-    AXE_TRY(need(r, ']'));
+    } while (axe_lex_take(r, ','));
+    AXE_TRY(axe_lex_need(r, ']'));
     if (x.memory == AXE_TRN_HBM)
         AXE_TRY(hbm_access(r, &x));
     else {
-        if (!take_word(r, "at"))
-            return expected(r, "'at', a partition and a byte");
+        if (!axe_lex_take_word(r, "at"))
+            return axe_lex_expected(r, "'at', a partition and a byte");
         AXE_TRY(expr(r, 1, &x.part));
-        AXE_TRY(need(r, ','));
+        AXE_TRY(axe_lex_need(r, ','));
         AXE_TRY(expr(r, 1, &x.byte));
     }
     if (r->out->n_tensor == AXE_TRACE_MAX_TENSORS ||
@@ -545,61 +373,62 @@ tensor(reader *r, int depth, axe_trace_step *s)
                         AXE_TRACE_MAX_TENSORS);
     s->tensor = r->out->n_tensor++;
     r->tensor[s->tensor] = x;
-    declare(r, x.name, false, s->tensor);
+    axe_lex_declare(r, x.name, false, s->tensor);
     return AXE_OK;
 }
 
-static axe_status steps(reader *r, int depth, const axe_trace_step **out);
+static axe_status steps(axe_trace_reader *r, int depth,
+                        const axe_trace_step **out);
 
 static axe_status
-loop(reader *r, int depth, axe_trace_step *s)
+loop(axe_trace_reader *r, int depth, axe_trace_step *s)
 {
     int outer = r->n_scope;
 
     if (depth == MAX_DEPTH)
         return axe_fail(r->cx, s->at, AXE_ELIMIT, "more than %d loops deep",
                         MAX_DEPTH);
-    AXE_TRY(new_var(r, &s->var));
+    AXE_TRY(axe_lex_new_var(r, &s->var));
     r->n_scope = outer;
-    AXE_TRY(need(r, '='));
+    AXE_TRY(axe_lex_need(r, '='));
     AXE_TRY(expr(r, 1, &s->count));
-    AXE_TRY(need(r, '{'));
-    declare(r, r->out->var[s->var], true, s->var);
+    AXE_TRY(axe_lex_need(r, '{'));
+    axe_lex_declare(r, r->out->var[s->var], true, s->var);
     AXE_TRY(steps(r, depth + 1, &s->body));
     r->n_scope = outer;
-    return need(r, '}');
+    return axe_lex_need(r, '}');
 }
 
 static axe_status
-step(reader *r, int depth, axe_trace_step *s)
+step(axe_trace_reader *r, int depth, axe_trace_step *s)
 {
-    size_t n = word(r);
+    size_t n = axe_lex_word(r);
 
-    s->at = here(r, n);
+    s->at = axe_lex_here(r, n);
     s->kind = AXE_TRACE_DECLARE;
     for (int m = 0; m < AXE_TRN_N_MEMORY; m++)
-        if (is_word(r, axe_trn_memories[m].word))
+        if (axe_lex_is_word(r, axe_trn_memories[m].word))
             return tensor(r, depth, s);
-    if (take_word(r, "for")) {
+    if (axe_lex_take_word(r, "for")) {
         s->kind = AXE_TRACE_LOOP;
         return loop(r, depth, s);
     }
     s->kind = AXE_TRACE_DO;
     for (int e = 0; e < AXE_TRN_N_ENGINE; e++)
-        if (take_word(r, axe_trn_engines[e].name)) {
+        if (axe_lex_take_word(r, axe_trn_engines[e].name)) {
             s->engine = (axe_trn_engine)e;
             return instruction(r, s);
         }
-    return expected(r, "a declaration, a loop, or an engine's name");
+    return axe_lex_expected(r, "a declaration, a loop, or an engine's name");
 }
 
 static axe_status
-steps(reader *r, int depth, const axe_trace_step **out)
+steps(axe_trace_reader *r, int depth, const axe_trace_step **out)
 {
     axe_trace_step *last = NULL;
 
     *out = NULL;
-    for (skip(r); *r->s && *r->s != '}'; skip(r)) {
+    for (axe_lex_skip(r); *r->s && *r->s != '}'; axe_lex_skip(r)) {
         axe_trace_step *s = axe_new(r->cx, axe_trace_step);
         AXE_TRY(step(r, depth, s));
         if (last)
@@ -615,32 +444,32 @@ axe_status
 axe_trace_read(axe_ctx *cx, int32_t source, const char *text,
                const axe_trace **out)
 {
-    reader    *r = axe_new(cx, reader);
-    axe_trace *t = axe_new(cx, axe_trace);
+    axe_trace_reader *r = axe_new(cx, axe_trace_reader);
+    axe_trace        *t = axe_new(cx, axe_trace);
 
-    *r = (reader){.cx = cx,
-                  .source = source,
-                  .text = text,
-                  .s = text,
-                  .line = text,
-                  .n_line = 1,
-                  .out = t};
+    *r = (axe_trace_reader){.cx = cx,
+                            .source = source,
+                            .text = text,
+                            .s = text,
+                            .line = text,
+                            .n_line = 1,
+                            .out = t};
     t->var = axe_new_array(cx, const char *, AXE_TRACE_MAX_VARS);
     t->size = axe_new_array(cx, int64_t, AXE_TRACE_MAX_VARS);
     t->tensor = r->tensor;
-    if (!take_word(r, "trace"))
-        return expected(r, "'trace' and its name");
-    AXE_TRY(need_name(r, "the trace's name", &t->name));
-    while (take_word(r, "size")) {
+    if (!axe_lex_take_word(r, "trace"))
+        return axe_lex_expected(r, "'trace' and its name");
+    AXE_TRY(axe_lex_need_name(r, "the trace's name", &t->name));
+    while (axe_lex_take_word(r, "size")) {
         int i;
-        AXE_TRY(new_var(r, &i));
-        AXE_TRY(need(r, '='));
-        AXE_TRY(number(r, &t->size[i]));
+        AXE_TRY(axe_lex_new_var(r, &i));
+        AXE_TRY(axe_lex_need(r, '='));
+        AXE_TRY(axe_lex_number(r, &t->size[i]));
     }
     t->n_size = t->n_var;
     AXE_TRY(steps(r, 0, &t->body));
     if (*r->s)
-        return expected(r, "a step");
+        return axe_lex_expected(r, "a step");
     *out = t;
     return AXE_OK;
 }
