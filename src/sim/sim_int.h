@@ -16,6 +16,7 @@
  *     counter.c   SYNC: counters in global memory
  *     group.c     SYNC: commit groups, fences
  *     engine.c    asynchronous atoms: queue, order, completion
+ *     control.c   loops and branches of a warp
  *     warp.c      runs one warp until it must wait
  *     cluster.c   how a cluster begins, and what must be over when it ends
  *     turn.c      who runs next
@@ -663,6 +664,13 @@ void axe_sim_trace_await(sim *s, sim_warp *w, sim_mbar *b, int parity);
  * have; and it waits for them. */
 int  axe_sim_trace_count(sim *s, sim_warp *w, int before);
 void axe_sim_trace_reach(sim *s, sim_warp *w, int gate);
+
+/* control.c: done with the instruction, if it is one of those. */
+bool axe_sim_control(sim_warp *w, const sim_inst *in);
+/* A variable becomes what e is; on to the next instruction. */
+void axe_sim_assign(sim_warp *w, int slot, const sim_expr *e,
+                    const sim_inst *in);
+void axe_sim_advance(sim_warp *w, const sim_inst *in);
 
 /* warp.c: until it must wait, is done, or has taken so many steps. */
 void axe_sim_warp_run(sim *s, sim_warp *w, int64_t most);
