@@ -178,15 +178,6 @@ match_extents(const axe_product *q, axe_candidate *c)
     return false;
 }
 
-/* Operand 0, 1 or 2 of the product: c, a, b. */
-static const axe_operand *
-operand_of(const axe_product *q, int i)
-{
-    const int at[3] = {0, q->ro.a, q->ro.b};
-
-    return &q->r->operand[at[i]];
-}
-
 /* Can moves bring the memory operands c, a and b into the registers that this
  * atom takes?  Notes the moves. */
 static bool
@@ -229,7 +220,7 @@ static bool
 seen(const axe_product *q, const axe_candidate *c, int i,
      const axe_layout **out)
 {
-    const axe_operand *op = operand_of(q, i);
+    const axe_operand *op = axe_product_operand(q, i);
     const axe_var     *v[2] = {q->ro.n->var, q->ro.k->var};
     int64_t            by[2] = {c->n.atom, c->k.atom};
     axe_iter           it[2];
@@ -248,7 +239,7 @@ way_out(const axe_product *q, const axe_layout *const mem[3])
 {
     bool sums =
         mem[0]->n_shard > 0 && mem[0]->shard[mem[0]->n_shard - 1].stride != 1;
-    const axe_tensor *t = operand_of(q, sums ? 0 : 2)->tensor;
+    const axe_tensor *t = axe_product_operand(q, sums ? 0 : 2)->tensor;
 
     return t->space == AXE_SPACE_GLOBAL
                ? axe_textf(q->p->cx, ": copy %s into a tile", t->name)
@@ -273,16 +264,17 @@ match_operands(const axe_product *q, const axe_candidate *c,
         if (!seen(q, c, i, &mem[i])) {
             axe_rejected(q->p, q->r, what,
                          "%s does not come in runs of %" PRId64 " in %s", n,
-                         c->n.atom * c->k.atom, operand_of(q, i)->tensor->name);
+                         c->n.atom * c->k.atom,
+                         axe_product_operand(q, i)->tensor->name);
             return 0;
         }
     if (feeds(q->p, c, mem, list + 1))
         return list[1] == list[3] ? 3 : 4;
     axe_rejected(q->p, q->r, what,
                  "%s moves %s by %s and %s by %s; no atom takes these%s", n,
-                 operand_of(q, 0)->tensor->name,
+                 axe_product_operand(q, 0)->tensor->name,
                  axe_layout_text(q->p->cx, mem[0]),
-                 operand_of(q, 2)->tensor->name,
+                 axe_product_operand(q, 2)->tensor->name,
                  axe_layout_text(q->p->cx, mem[2]), way_out(q, mem));
     return 0;
 }
@@ -291,7 +283,7 @@ static bool
 unguarded(const axe_product *q)
 {
     for (int i = 0; i < 3; i++) {
-        const axe_operand *op = operand_of(q, i);
+        const axe_operand *op = axe_product_operand(q, i);
         if (op->tensor->packed || op->n_guard + op->n_check == 0)
             continue;
         axe_rejected(q->p, q->r, "contract",
@@ -301,148 +293,6 @@ unguarded(const axe_product *q)
         return false;
     }
     return true;
-}
-
-/* --------------------------------------------------------------- schedule */
-
-/* Columns outside, rows within? */
-static bool
-by_column(const axe_product *q, const axe_candidate *c)
-{
-    return c->atom->flip || operand_of(q, 2)->tensor->packed;
-}
-
-/* The digits of these indices behind those so far. */
-static bool
-add_digits(const axe_product *q, int n_dim, const axe_dim *const *dim,
-           axe_digit *all, int *n)
-{
-    axe_digit *d;
-    int        k;
-
-    for (int i = 0; i < n_dim; i++) {
-        if (!axe_plan_cut(q->p, q->r, dim[i], 0, NULL, &k, &d))
-            return false;
-        for (int j = 0; j < k; j++)
-            all[(*n)++] = d[j];
-    }
-    return true;
-}
-
-/* Loops: batch, m blocks, n blocks, sums, then the register tile: rows of a
- * stay in the first-level cache while those of b pass by.  What flipped signs
- * add to a block of columns is found once for all its rows, so it comes first
- * there; and so does it where it comes from far away, for the last time.
- */
-static bool
-nest_for(const axe_product *q, const axe_candidate *c, axe_schedule *out)
-{
-    axe_planner     *p = q->p;
-    const axe_roles *ro = &q->ro;
-    axe_digit       *all = axe_new_array(p->cx, axe_digit, 64 * q->s->n_dim);
-    axe_nest        *nest = axe_new_array(p->cx, axe_nest, 1);
-    axe_digit       *d;
-    int              n = 0, k;
-    int64_t          nr = (c->narrow ? 1 : c->n.n_rep) * c->n.atom;
-    int64_t          cut[3] = {c->m.n_rep, nr, c->k.atom};
-
-    if (!add_digits(q, ro->n_batch, ro->batch, all, &n))
-        return false;
-    const axe_dim   *dim[3] = {ro->m, ro->n, ro->k};
-    static const int plain[3] = {0, 1, 2}, columns_first[3] = {1, 0, 2};
-    for (int i = 0; i < 3; i++) {
-        int v = by_column(q, c) ? columns_first[i] : plain[i];
-        if (i == 2 &&
-            !add_digits(q, ro->n_more[AXE_SUMS], ro->more[AXE_SUMS], all, &n))
-            return false;
-        if (!axe_plan_cut(p, q->r, dim[v], 1, &cut[v], &k, &d))
-            return false;
-        for (int j = 0; j < k; j++)
-            if (d[j].weight >= cut[v])
-                all[n++] = d[j];
-        if (v == 1 && c->narrow && axe_dim_extent(dim[v]) == nr)
-            all[n++] = (axe_digit){dim[v]->var, nr, 1};
-    }
-    *nest = (axe_nest){.n_dim = q->s->n_dim,
-                       .dim = q->s->dim,
-                       .n_digit = n,
-                       .digit = all,
-                       .lanes = (int)c->n.atom};
-    out->n_nest = 1;
-    out->nest = nest;
-    return true;
-}
-
-/* Where b asks whether there is such a matrix at all, the sum must be one loop,
- * which then has no steps. */
-static bool
-ends_at_once(const axe_product *q, const axe_schedule *out)
-{
-    const axe_nest  *nest = &out->nest[0];
-    const axe_digit *k = &nest->digit[nest->n_digit - 1];
-
-    if (operand_of(q, 2)->n_check == 0 ||
-        (k->var == q->ro.k->var && k->extent > 0 &&
-         (nest->n_digit == 1 || (k[-1].var != q->ro.k->var)) &&
-         q->ro.n_more[AXE_SUMS] == 0))
-        return true;
-    axe_rejected(q->p, q->r, "contract",
-                 "%s may be outside its tensor, and %s goes by in pieces",
-                 axe_node_text(q->p->cx, operand_of(q, 2)->load),
-                 q->ro.k->var->name);
-    return false;
-}
-
-/* A limit from which on the operand is zero along v, or NULL. */
-static const axe_node *
-zero_from(const axe_product *q, const axe_operand *op, const axe_var *v)
-{
-    for (int i = 0; op->tensor->packed && i < op->n_guard; i++)
-        if (op->guard[i].var == v)
-            return op->guard[i].limit;
-    return axe_zero_limit(q->p, q->s, op, v);
-}
-
-/* Blocks of m, n and k in which a factor is zero need no visit. */
-static void
-find_skips(const axe_product *q, axe_schedule *out)
-{
-    const axe_var *v[4] = {q->ro.m->var, q->ro.n->var, q->ro.k->var,
-                           q->ro.k->var};
-    axe_guard     *bound = axe_new_array(q->p->cx, axe_guard, 4);
-
-    for (int i = 0; i < 4; i++) {
-        const axe_node *l = zero_from(q, operand_of(q, 1 + i % 2), v[i]);
-        if (!l || (out->n_bound > 0 && bound[out->n_bound - 1].var == v[i]))
-            continue;
-        bound[out->n_bound++] = (axe_guard){v[i], l};
-    }
-    out->bound = bound;
-}
-
-/* The register tile, for the schedule; how many groups of the sum. */
-static double
-put_tile(const axe_product *q, const axe_candidate *c, axe_tile_shape *out)
-{
-    const axe_roles *ro = &q->ro;
-    double           n = (double)c->k.extent / (double)c->k.atom;
-
-    *out = (axe_tile_shape){.m = ro->m->var,
-                            .n = ro->n->var,
-                            .k = ro->k->var,
-                            .n_more = ro->n_more[AXE_SUMS],
-                            .mr = (int)c->m.n_rep,
-                            .nv = (int)c->n.n_rep,
-                            .a = ro->a,
-                            .b = ro->b,
-                            .group = (int)c->k.atom,
-                            .narrow = c->narrow,
-                            .by_column = by_column(q, c)};
-    for (int i = 0; i < out->n_more; i++) {
-        out->more[i] = ro->more[AXE_SUMS][i]->var;
-        n *= (double)axe_dim_extent(ro->more[AXE_SUMS][i]);
-    }
-    return n;
 }
 
 /* The statement as this candidate does it, if it matches.  That its addresses
@@ -456,14 +306,15 @@ plan_candidate(const axe_product *q, axe_candidate *c, axe_schedule *out)
     if (!match_extents(q, c))
         return false;
     out->n_atom = match_operands(q, c, list);
-    if (out->n_atom == 0 || !nest_for(q, c, out) || !ends_at_once(q, out))
+    if (out->n_atom == 0 || !axe_contract_nest(q, c, out) ||
+        !axe_contract_ends(q, out))
         return false;
     out->kind = AXE_SCHED_CONTRACT;
     out->atom = list;
     double mr = (double)c->m.n_rep, nv = (double)c->n.n_rep;
     double steps = (double)c->m.extent / mr * (double)c->n.extent /
                    (nv * (double)c->n.atom);
-    double k = put_tile(q, c, &own->tile);
+    double k = axe_contract_tile(q, c, &own->tile);
     out->cycles = steps * (k * mr * nv * c->atom->cost + 2.0 * mr * nv);
     return true;
 }
@@ -506,7 +357,7 @@ axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 
     if (!enumerate(p, r, &q) || !find_factors(&q) || !unguarded(&q))
         return false;
-    find_skips(&q, out);
+    axe_contract_skips(&q, out);
     for (int i = 0; i < q.list.n; i++)
         if (plan_candidate(&q, q.list.of[i], out)) {
             forget_packed(r);

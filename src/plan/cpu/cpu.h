@@ -30,6 +30,22 @@ bool axe_contract_may(const axe_stmt *s);
 bool axe_contract_infer(axe_planner *p, const axe_stmt *s);
 bool axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out);
 
+/* ---------------------------------------------------------- contract_nest.c */
+
+/* The operand 0, 1 or 2 of the product: c, a, b. */
+const axe_operand *axe_product_operand(const axe_product *q, int i);
+/* The loops; false if an index cannot be cut so. */
+bool axe_contract_nest(const axe_product *q, const axe_candidate *c,
+                       axe_schedule *out);
+/* Where b asks whether there is such a matrix at all, is the sum one loop?
+ * Else a reason in the request. */
+bool axe_contract_ends(const axe_product *q, const axe_schedule *out);
+/* Blocks of m, n and k in which a factor is zero need no visit. */
+void axe_contract_skips(const axe_product *q, axe_schedule *out);
+/* The register tile; how many groups of the sum. */
+double axe_contract_tile(const axe_product *q, const axe_candidate *c,
+                         axe_tile_shape *out);
+
 /* ------------------------------------------------------------------- dead.c */
 
 /* Bound the statements that fill tiles by what is read of them. */
