@@ -78,6 +78,31 @@ const axe_core_overlap *axe_core_overlap_plan(axe_planner *p, int n,
 const axe_core_overlap *axe_core_overlap_of(const axe_plan *p,
                                             const axe_stmt *s);
 
+/* --------------------------------------------------------- map_transpose.c */
+
+/* Does v move the operand? */
+bool axe_map_depends(const axe_operand *op, const axe_var *v);
+/* Does a computed subscript move with v? */
+bool axe_map_computes(const axe_operand *op, const axe_var *v);
+/* The atom of the kind that takes the operand along v, or NULL. */
+const axe_atom *axe_map_fits(axe_planner *p, axe_operand *op,
+                             axe_atom_kind kind, const axe_var *v, int lanes,
+                             int step, int word);
+/* Can lanes be cut off d in all that it moves? */
+bool axe_map_refines(axe_planner *p, axe_request *r, const axe_dim *d,
+                     int64_t word);
+/* May blocks of the statement be transposed in registers?  Notes why not,
+ * where the plan does not show it. */
+bool axe_map_may_transpose(axe_planner *p, axe_request *r);
+/* The variable along which both sides of a move have `word` neighbours, or
+ * NULL. */
+const axe_var *axe_map_common_word(axe_request *r, int word);
+/* Is it a plain move whose sides are fast in two variables?  word: that many
+ * neighbours along word_var move as one. */
+bool axe_map_transpose(axe_planner *p, axe_request *r, int lanes, int word,
+                       const axe_var *word_var, const axe_dim **u,
+                       const axe_dim **v, const axe_atom **list);
+
 /* -------------------------------------------------------------------- jam.c */
 
 /* How many elements of the result are folded side by side; its loops may change

@@ -24,15 +24,6 @@ enum { WORD_BITS = 32 };
  * others come one by one. */
 enum { NEAR_STEP = 16, SOME_SLOTS = 2 };
 
-static bool
-depends(const axe_operand *op, const axe_var *v)
-{
-    for (int i = 0; i < op->n_term; i++)
-        if (op->term[i].var == v)
-            return true;
-    return false;
-}
-
 /* Does the statement move elements from one tensor to another as they are?
  * Others may say where, as integers that are words already. */
 static bool
@@ -94,61 +85,11 @@ axe_map_lanes(axe_planner *p, axe_request *r, int *lanes)
     return AXE_OK;
 }
 
-/* Does a computed subscript move with v? */
-static bool
-computes_with(const axe_operand *op, const axe_var *v)
-{
-    bool any = axe_mentions(op->base, v);
-
-    for (int i = 0; i < op->n_check; i++)
-        any = any || axe_mentions(op->check[i].outer, v);
-    return any;
-}
-
-/* Does an atom take `lanes` steps of `step` of v in this operand, of which
- * `word` neighbours each are moved? */
-static const axe_atom *
-fits_words(axe_planner *p, axe_operand *op, axe_atom_kind kind,
-           const axe_var *v, int lanes, int step, int word)
-{
-    const axe_layout *mem;
-    axe_iter          it;
-    axe_mark          m = axe_ctx_mark(p->cx);
-    const axe_atom   *a = NULL;
-
-    if (!computes_with(op, v) && axe_fast_iter(op, v, step, lanes, &it) &&
-        it.stride % word == 0) {
-        it.stride /= word;
-        if (axe_layout_of_iters(p->cx, 1, &it, &mem) == AXE_OK)
-            a = axe_find_move(p, kind, lanes, 1, mem, NULL);
-    }
-    axe_ctx_release(p->cx, m);
-    return a;
-}
-
 static const axe_atom *
 fits(axe_planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
      int lanes)
 {
-    return fits_words(p, op, kind, v, lanes, 1, 1);
-}
-
-/* Can v be cut into digits that suit every operand? */
-static bool
-refines(axe_planner *p, axe_request *r, const axe_dim *d, int64_t word)
-{
-    axe_mark   m = axe_ctx_mark(p->cx);
-    axe_digit *digit;
-    int        n;
-    bool       ok = axe_plan_cut(p, r, d, 1, &word, &n, &digit);
-
-    axe_ctx_release(p->cx, m);
-    if (!ok)
-        axe_rejected(
-            p, r, axe_textf(p->cx, "lanes of %s", d->var->name),
-            "the layouts cut %s in ways that do not refine one another",
-            d->var->name);
-    return ok;
+    return axe_map_fits(p, op, kind, v, lanes, 1, 1);
 }
 
 static int
@@ -191,7 +132,7 @@ try_vector(axe_planner *p, axe_request *r, const axe_dim *d, int lanes,
 {
     int64_t e = axe_dim_extent(d);
 
-    if ((e != 0 && e < lanes) || !refines(p, r, d, 1))
+    if ((e != 0 && e < lanes) || !axe_map_refines(p, r, d, 1))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand    *op = &r->operand[i];
@@ -220,11 +161,11 @@ try_reduce(axe_planner *p, axe_request *r, const axe_dim *d, int lanes,
 {
     int64_t e = axe_dim_extent(d);
 
-    if ((e != 0 && e < lanes) || !refines(p, r, d, 1))
+    if ((e != 0 && e < lanes) || !axe_map_refines(p, r, d, 1))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand *op = &r->operand[i];
-        if (!depends(op, d->var) && !computes_with(op, d->var))
+        if (!axe_map_depends(op, d->var) && !axe_map_computes(op, d->var))
             continue;
         const axe_atom *a = fits(p, op, AXE_ATOM_LOAD, d->var, lanes);
         if (!a)
@@ -267,7 +208,7 @@ neighbours(axe_planner *p, const axe_request *r, const axe_node *load,
     axe_operand *op = &r->operand[axe_find_operand(r, load)];
     axe_iter     it;
 
-    return asks_first(r, op) && !computes_with(op, v) &&
+    return asks_first(r, op) && !axe_map_computes(op, v) &&
            op->tensor != r->operand[0].tensor &&
            axe_kept_as(p, op->tensor) == load->type &&
            axe_fast_iter(op, v, 1, n, &it) && it.stride == 1 &&
@@ -306,133 +247,6 @@ try_dot(axe_planner *p, axe_request *r, axe_nest *nest, const axe_dim *d,
     return false;
 }
 
-/* Is the value the loaded element, converted at most by the store? */
-static bool
-plain_move(const axe_planner *p, const axe_request *r)
-{
-    const axe_node   *v = r->value;
-    const axe_tensor *dst = r->operand[0].tensor;
-
-    if (v->op == AXE_OP_load)
-        return true;
-    if (v->op != AXE_OP_cast || v->arg[0]->op != AXE_OP_load)
-        return false;
-    bool     tile = dst->space != AXE_SPACE_GLOBAL;
-    bool     kept = !tile || p->place[dst->id].type == dst->type;
-    axe_type from = v->arg[0]->type;
-    int      bits = axe_type_table[dst->type].bits;
-    if (!axe_type_is_float(from) && axe_type_is_float(dst->type))
-        return kept && (bits >= 32 || axe_type_table[from].bits <= 16);
-    if (axe_type_is_float(from) != axe_type_is_float(dst->type))
-        return false;
-    return axe_type_widens(from, dst->type) ||
-           (kept && (from != AXE_TYPE_f64 || bits >= 32));
-}
-
-/* Is what the operand's checks ask the same for all elements? */
-static bool
-asks_once(const axe_request *r, const axe_operand *op)
-{
-    bool once = true;
-
-    for (int i = 0; i < op->n_check; i++) {
-        once = once && op->check[i].index.n == 0;
-        for (int d = 0; d < r->nest[0].n_dim; d++)
-            once = once &&
-                   !axe_mentions(op->check[i].outer, r->nest[0].dim[d].var);
-    }
-    return once;
-}
-
-/* Does a subscript read something else for each element? */
-static bool
-looks_up(const axe_request *r, const axe_node *moved)
-{
-    if (r->operand[1].load != moved)
-        return true;
-    for (int i = 2; i < r->n_operand; i++)
-        for (int d = 0; d < r->nest[0].n_dim; d++)
-            if (axe_mentions(r->operand[i].load, r->nest[0].dim[d].var))
-                return true;
-    return r->n_operand < 2;
-}
-
-/* May blocks of the statement be transposed in registers?  Notes why not, where
- * the plan does not show it. */
-static bool
-may_transpose(axe_planner *p, axe_request *r)
-{
-    const axe_node *v = r->value;
-    const char     *why = NULL;
-
-    while (v->op == AXE_OP_cast)
-        v = v->arg[0];
-    if (v->op != AXE_OP_load || r->n_nest != 1)
-        return false;
-    if (looks_up(r, v))
-        why = "a subscript reads a tensor";
-    else if (!asks_once(r, &r->operand[0]) || !asks_once(r, &r->operand[1]))
-        why = "elements may lie outside elsewhere than behind an end";
-    else if (!plain_move(p, r))
-        why = "no store does this conversion";
-    if (why)
-        axe_rejected(p, r, "transpose", "%s", why);
-    return !why;
-}
-
-/* The variable along which both sides of a move have `word` neighbours, or
- * NULL. */
-static const axe_var *
-common_word(axe_request *r, int word)
-{
-    for (int i = 0; i < r->nest[0].n_dim; i++) {
-        const axe_var *v = r->nest[0].dim[i].var;
-        axe_iter       it[2];
-        bool           ok = axe_dim_extent(&r->nest[0].dim[i]) % word == 0 &&
-                  axe_dim_extent(&r->nest[0].dim[i]) > 0;
-        for (int k = 0; k < 2 && ok; k++)
-            ok = axe_fast_iter(&r->operand[k], v, 1, word, &it[k]) &&
-                 it[k].stride == 1 && it[k].unit == AXE_UNIT_ONE;
-        if (ok)
-            return v;
-    }
-    return NULL;
-}
-
-/* A plain move whose two sides are fast in different variables.  word: that
- * many neighbours along word_var move as one. */
-static bool
-try_transpose(axe_planner *p, axe_request *r, int lanes, int word,
-              const axe_var *word_var, const axe_dim **u, const axe_dim **v,
-              const axe_atom **list)
-{
-    const axe_nest *nest = &r->nest[0];
-
-    *u = *v = NULL;
-    for (int i = 0; i < nest->n_dim; i++) {
-        const axe_dim  *d = &nest->dim[i];
-        int             step = d->var == word_var ? word : 1;
-        const axe_atom *st = fits_words(p, &r->operand[0], AXE_ATOM_STORE,
-                                        d->var, lanes, step, word);
-        const axe_atom *ld = fits_words(p, &r->operand[1], AXE_ATOM_LOAD,
-                                        d->var, lanes, step, word);
-        if (st && depends(&r->operand[0], d->var)) {
-            *v = d;
-            list[0] = st;
-        } else if (ld && depends(&r->operand[1], d->var)) {
-            *u = d;
-            list[1] = ld;
-        }
-    }
-    for (int i = 0; i < p->mc->n_atom; i++)
-        if (p->mc->atom[i].kind == AXE_ATOM_PERMUTE &&
-            axe_machine_has(p->mc, &p->mc->atom[i]))
-            list[2] = &p->mc->atom[i];
-    return *u && *v && list[2] && depends(&r->operand[1], (*v)->var) &&
-           refines(p, r, *u, (*u)->var == word_var ? word : 1) &&
-           refines(p, r, *v, (*v)->var == word_var ? word : 1);
-}
-
 static const axe_atom *
 scalar_atom(axe_planner *p, axe_atom_kind kind)
 {
@@ -452,7 +266,7 @@ short_rows(const axe_request *r, const axe_dim *d)
 
     for (int i = 1; i < r->n_operand; i++)
         if (r->operand[i].tensor->space == AXE_SPACE_GLOBAL &&
-            depends(&r->operand[i], d->var) && e > 0 && e <= SHORT_ROW)
+            axe_map_depends(&r->operand[i], d->var) && e > 0 && e <= SHORT_ROW)
             return true;
     return false;
 }
@@ -464,7 +278,7 @@ choose_vector(axe_planner *p, axe_request *r, int lanes, int min, bool apart,
 {
     for (int n = lanes; n >= min; n /= 2)
         for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
-            if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
+            if (axe_map_depends(&r->operand[0], r->nest[0].dim[i].var) &&
                 try_vector(p, r, &r->nest[0].dim[i], n, apart, out, list)) {
                 if (n > min &&
                     axe_part_is_dear(p, r, r->nest[0].dim[i].var, n)) {
@@ -486,11 +300,11 @@ choose_transpose(axe_planner *p, axe_request *r, int lanes, int word,
                  axe_schedule *out, const axe_atom **list,
                  const axe_var **last2, const axe_var **last)
 {
-    const axe_var *wv = word > 1 ? common_word(r, word) : NULL;
+    const axe_var *wv = word > 1 ? axe_map_common_word(r, word) : NULL;
     const axe_dim *u, *v;
 
     for (int n = lanes; n >= MIN_LANES && (wv || word == 1); n /= 2)
-        if (try_transpose(p, r, n, word, wv, &u, &v, list)) {
+        if (axe_map_transpose(p, r, n, word, wv, &u, &v, list)) {
             out->kind = AXE_SCHED_TRANSPOSE;
             axe_core_edit(p, out)->ahead =
                 r->operand[1].tensor->space == AXE_SPACE_GLOBAL ? AHEAD : 0;
@@ -524,7 +338,7 @@ choose(axe_planner *p, axe_request *r, axe_schedule *out, const axe_atom **list,
                 : p->mc->vector_bits / WORD_BITS;
     if (choose_vector(p, r, lanes, few, false, out, list, last))
         return AXE_OK;
-    if (may_transpose(p, r) &&
+    if (axe_map_may_transpose(p, r) &&
         ((word > 1 &&
           choose_transpose(p, r, block, word, out, list, last2, last)) ||
          choose_transpose(p, r, block, 1, out, list, last2, last)))
