@@ -12,6 +12,9 @@ typedef struct axe_tile_source {
     const axe_node   *step, *sum, *more[AXE_MAX_MORE];
 } axe_tile_source;
 
+/* Rows of the next block that a register tile asks for. */
+enum { ROWS_ASKED = 2 };
+
 typedef struct axe_cpu_tile {
     int             lanes, width; /* vectors of this tile */
     int             rows;         /* to multiply */
@@ -48,6 +51,15 @@ axe_lblock *axe_where(axe_lowering *lw, axe_lblock *b, const axe_node *cond,
 const axe_node *axe_steps_on(axe_lowering *lw, const axe_operand *op,
                              const axe_node *at, const axe_var *v,
                              int64_t steps);
+
+/* tile_step.c: a pointer to the first of this register tile's rows or columns,
+ * which end at `end`: in the argument where the view holds and the tile is
+ * whole.  One step of k, and the same of the excess; user: the axe_cpu_tile. */
+axe_tile_source      axe_tile_look(axe_lowering *lw, axe_lblock *b,
+                                   const axe_operand *op, const axe_view *v,
+                                   const axe_node *end);
+AXE_CHECK axe_status axe_tile_step(axe_lowering *lw, void *user);
+AXE_CHECK axe_status axe_tile_excess(axe_lowering *lw, void *user);
 
 /* Where element (i, vector j) of the sums lies. */
 axe_mem axe_sum_at(axe_lowering *lw, int i, int j, int lanes);
