@@ -62,6 +62,15 @@ AXE_CHECK axe_status axe_tool_picture(axe_ctx *cx, const char *path,
 /* Are both names of one file, be it there or not? */
 bool axe_tool_same_file(const char *a, const char *b);
 
+/* What a verb does in a context of its own; false in *speaks: it has failed,
+ * and others have said so.  Returns the verb's exit status, as axe_tool_finish.
+ */
+typedef axe_status axe_tool_work(axe_ctx *cx, void *user, bool *speaks);
+int                axe_tool_do(axe_tool_work *work, void *user);
+
+/* All of the text is a number from 1 to `most`; 0: it is not. */
+long long axe_tool_number(const char *text, long long most);
+
 /* Write what is in stdout's buffer; AXE_EXIT_FAIL with a message if that
  * fails (disk full, closed pipe), else `code`.  The last act of a verb. */
 int axe_tool_finish(int code);

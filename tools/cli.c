@@ -52,6 +52,30 @@ axe_tool_report(axe_ctx *cx)
 }
 
 int
+axe_tool_do(axe_tool_work *work, void *user)
+{
+    axe_ctx *cx = axe_ctx_new();
+    bool     speaks = true;
+    int      code = AXE_EXIT_OK;
+
+    if (!cx)
+        return axe_tool_finish(AXE_EXIT_FAIL);
+    if (work(cx, user, &speaks) != AXE_OK)
+        code = speaks ? axe_tool_report(cx) : AXE_EXIT_FAIL;
+    axe_ctx_free(cx);
+    return axe_tool_finish(code);
+}
+
+long long
+axe_tool_number(const char *text, long long most)
+{
+    char     *end;
+    long long n = strtoll(text, &end, 10);
+
+    return *text && !*end && n > 0 && n <= most ? n : 0;
+}
+
+int
 axe_tool_usage(const char *verb, const char *fmt, ...)
 {
     axe_ctx *cx = axe_ctx_new();

@@ -40,50 +40,29 @@ static const char help[] =
     "  -h, --help         this text\n";
 
 typedef struct options {
+    char           **layout; /* SRC, DST */
     axe_move_options move;
     bool             json, program;
 } options;
 
 static axe_status
-show(axe_ctx *cx, char **text, const options *opt)
+show(axe_ctx *cx, void *user, bool *speaks)
 {
+    const options          *opt = user;
     const axe_machine      *mc;
     const axe_layout       *src, *dst;
     const axe_move_program *m;
 
+    (void)speaks;
     AXE_TRY(axe_machine_find(cx, opt->move.machine, &mc));
-    AXE_TRY(axe_tool_layout(cx, "SRC", text[0], &src));
-    AXE_TRY(axe_tool_layout(cx, "DST", text[1], &dst));
+    AXE_TRY(axe_tool_layout(cx, "SRC", opt->layout[0], &src));
+    AXE_TRY(axe_tool_layout(cx, "DST", opt->layout[1], &dst));
     AXE_TRY(axe_move_plan(cx, src, dst, &opt->move, &m));
     if (opt->json)
         puts(axe_move_json(cx, m));
     else
         fputs(axe_move_text(cx, m, opt->program), stdout);
     return AXE_OK;
-}
-
-static int
-run(char **text, const options *opt)
-{
-    axe_ctx *cx = axe_ctx_new();
-    int      code = AXE_EXIT_OK;
-
-    if (!cx)
-        return axe_tool_finish(AXE_EXIT_FAIL);
-    if (show(cx, text, opt) != AXE_OK)
-        code = axe_tool_report(cx);
-    axe_ctx_free(cx);
-    return axe_tool_finish(code);
-}
-
-/* All of the text is a number that an int holds; 0: it is not. */
-static int
-read_bits(const char *text)
-{
-    char *end;
-    long  n = strtol(text, &end, 10);
-
-    return *text && !*end && n > 0 && n < 1 << 20 ? (int)n : 0;
 }
 
 int
@@ -105,7 +84,7 @@ axe_verb_move(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "b:m:ph", long_options, NULL)) != -1)
         switch (c) {
         case 'b':
-            opt.move.bits = read_bits(optarg);
+            opt.move.bits = (int)axe_tool_number(optarg, (1 << 20) - 1);
             if (opt.move.bits == 0)
                 return axe_tool_usage(
                     "move", "--bits '%s' is no number of bits", optarg);
@@ -143,5 +122,6 @@ axe_verb_move(int argc, char **argv)
         }
     if (argc - optind != 2)
         return axe_tool_usage("move", "it takes two layouts, SRC and DST");
-    return run(argv + optind, &opt);
+    opt.layout = argv + optind;
+    return axe_tool_do(show, &opt);
 }

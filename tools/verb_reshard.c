@@ -57,9 +57,10 @@ static const char help[] =
 enum { MOST_EXTENTS = 8 };
 
 typedef struct options {
+    char              **spread; /* SRC, DST */
     axe_reshard_options plan;
     const char         *mesh, *output, *format;
-    bool                json, draw, run, quiet, measured;
+    bool                json, draw, run, measured;
     reshard_run         running;
     axe_shape           shape;
     int64_t             extent[MOST_EXTENTS];
@@ -99,8 +100,11 @@ take_measured(axe_ctx *cx, const options *opt, const axe_mesh **mesh)
 }
 
 static axe_status
-show(axe_ctx *cx, char **text, options *opt)
+show(axe_ctx *cx, void *user, bool *speaks)
 {
+    options                *opt = user;
+    bool                    quiet = false;
+    axe_status              status;
     const axe_mesh         *m;
     axe_spread              src, dst;
     const axe_reshard_plan *r;
@@ -109,13 +113,15 @@ show(axe_ctx *cx, char **text, options *opt)
     AXE_TRY(axe_mesh_read(cx, opt->mesh, &m));
     if (opt->measured)
         AXE_TRY(take_measured(cx, opt, &m));
-    AXE_TRY(read(cx, m, text[0], opt, &src));
-    AXE_TRY(read(cx, m, text[1], opt, &dst));
+    AXE_TRY(read(cx, m, opt->spread[0], opt, &src));
+    AXE_TRY(read(cx, m, opt->spread[1], opt, &dst));
     AXE_TRY(axe_reshard(cx, m, &src, &dst, &opt->plan, &r));
     if (opt->run) {
         opt->running.json = opt->json;
-        opt->running.quiet = &opt->quiet;
-        return axe_tool_reshard_run(cx, r, &opt->running);
+        opt->running.quiet = &quiet;
+        status = axe_tool_reshard_run(cx, r, &opt->running);
+        *speaks = !quiet;
+        return status;
     }
     if (opt->output) {
         AXE_TRY(axe_reshard_svg(cx, r, &picture));
@@ -130,30 +136,6 @@ show(axe_ctx *cx, char **text, options *opt)
     if (opt->draw)
         fputs(picture.text, stdout);
     return AXE_OK;
-}
-
-static int
-run(char **text, options *opt)
-{
-    axe_ctx *cx = axe_ctx_new();
-    int      code = AXE_EXIT_OK;
-
-    if (!cx)
-        return axe_tool_finish(AXE_EXIT_FAIL);
-    if (show(cx, text, opt) != AXE_OK)
-        code = opt->quiet ? AXE_EXIT_FAIL : axe_tool_report(cx);
-    axe_ctx_free(cx);
-    return axe_tool_finish(code);
-}
-
-/* All of the text is a number from 1 to `most`; 0: it is not. */
-static long long
-read_number(const char *text, long long most)
-{
-    char     *end;
-    long long n = strtoll(text, &end, 10);
-
-    return *text && !*end && n > 0 && n <= most ? n : 0;
 }
 
 /* "24,24"; false: it is not that. */
@@ -213,13 +195,13 @@ axe_verb_reshard(int argc, char **argv)
                 return axe_tool_usage("reshard", "--shape is a list as 24,24");
             break;
         case 'b':
-            opt.plan.bits = (int)read_number(optarg, 1 << 20);
+            opt.plan.bits = (int)axe_tool_number(optarg, 1 << 20);
             if (opt.plan.bits == 0)
                 return axe_tool_usage(
                     "reshard", "--bits '%s' is no number of bits", optarg);
             break;
         case 'm':
-            opt.plan.memory = read_number(optarg, (long long)1 << 60);
+            opt.plan.memory = axe_tool_number(optarg, (long long)1 << 60);
             if (opt.plan.memory == 0)
                 return axe_tool_usage("reshard",
                                       "--memory '%s' is no number of elements",
@@ -250,7 +232,7 @@ axe_verb_reshard(int argc, char **argv)
             opt.running.type = optarg;
             break;
         case 'w':
-            opt.running.timeout_ms = 1000 * read_number(optarg, 1 << 20);
+            opt.running.timeout_ms = 1000 * axe_tool_number(optarg, 1 << 20);
             if (opt.running.timeout_ms == 0)
                 return axe_tool_usage("reshard",
                                       "--timeout '%s' is no number of seconds",
@@ -274,5 +256,6 @@ axe_verb_reshard(int argc, char **argv)
                               "--engine, --type and --timeout go with --run");
     if (opt.run && (opt.draw || opt.output))
         return axe_tool_usage("reshard", "--run draws nothing");
-    return run(argv + optind, &opt);
+    opt.spread = argv + optind;
+    return axe_tool_do(show, &opt);
 }
