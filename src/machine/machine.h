@@ -67,7 +67,9 @@ typedef enum axe_sync_kind {
                        they wrote is seen by the thread */
     AXE_SYNC_COUNT, /* [counter] a word of 64 bits in global memory is one more;
                        who waits for it sees what this thread knows */
-    AXE_SYNC_REACH  /* [counter, n] it is n or more */
+    AXE_SYNC_REACH, /* [counter, n] it is n or more */
+    AXE_SYNC_SAME   /* [counter, n] it is n, whatever it was before, which
+                       nobody need have written */
 } axe_sync_kind;
 
 /* Where an operand of an atom is. */

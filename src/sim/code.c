@@ -250,12 +250,12 @@ note_use(coder *k, const sim_inst *in)
     bool ends = atom->kind == AXE_ATOM_COPY || atom->sync == AXE_SYNC_TAKE;
 
     k->c->takes = k->c->takes || atom->sync == AXE_SYNC_TAKE;
-    k->c->awaits = k->c->awaits || atom->sync == AXE_SYNC_REACH;
+    k->c->awaits = k->c->awaits || axe_sim_is_awaited(atom);
     k->c->fences =
         k->c->fences ||
         (atom->sync == AXE_SYNC_FENCE &&
          (atom->space[0] == AXE_ARG_GLOBAL || atom->space[0] == AXE_ARG_NONE));
-    if (atom->sync == AXE_SYNC_COUNT || atom->sync == AXE_SYNC_REACH)
+    if (atom->sync == AXE_SYNC_COUNT || axe_sim_is_awaited(atom))
         k->s->global[in->arg[0].tensor].counts =
             k->s->global[in->arg[0].tensor].writes = true;
     for (int i = 0; i < in->n_arg; i++) {

@@ -32,13 +32,19 @@ struct sim_counter {
 /* ------------------------------------------------------------- which there are
  */
 
+bool
+axe_sim_is_awaited(const axe_atom *atom)
+{
+    return atom->sync == AXE_SYNC_REACH || atom->sync == AXE_SYNC_SAME;
+}
+
 axe_status
 axe_sim_counter_check(sim *s, const sim_inst *in)
 {
     const axe_atom   *atom = in->shape->atom;
     const axe_tensor *t;
 
-    if (atom->sync != AXE_SYNC_COUNT && atom->sync != AXE_SYNC_REACH)
+    if (atom->sync != AXE_SYNC_COUNT && !axe_sim_is_awaited(atom))
         return AXE_OK;
     t = in->n_arg > 0 && in->arg[0].space == AXE_ARG_GLOBAL
             ? s->global[in->arg[0].tensor].tensor
@@ -135,6 +141,18 @@ is_reached(int64_t value, int64_t least)
     return (uint64_t)value >= (uint64_t)least;
 }
 
+/* Has what the warp's lane waits for come? */
+static bool
+has_come(const sim *s, const sim_warp *w, int lane)
+{
+    const sim_global *g = &s->global[w->at->arg[0].tensor];
+    int64_t           value = axe_sim_counter_value(g, w->word[lane]);
+
+    return w->at->shape->atom->sync == AXE_SYNC_SAME
+               ? value == w->least[lane]
+               : is_reached(value, w->least[lane]);
+}
+
 /* Who made it `least`: of those that told; -1: none of them. */
 static int
 reached_by(const sim_counter *k, int64_t least)
@@ -200,11 +218,8 @@ is_again(const sim_warp *w, int lane)
 int
 axe_sim_counter_lane(const sim *s, const sim_warp *w)
 {
-    const sim_global *g = &s->global[w->at->arg[0].tensor];
-
     for (int l = 0; l < s->lanes; l++)
-        if (axe_sim_has(w->lanes, l) &&
-            !is_reached(axe_sim_counter_value(g, w->word[l]), w->least[l]))
+        if (axe_sim_has(w->lanes, l) && !has_come(s, w, l))
             return l;
     return -1;
 }
@@ -303,6 +318,21 @@ count(sim *s, sim_warp *w, sim_call *c, int lane)
     w->clock.vc[w->agent] = now;
 }
 
+/* May the lane look at its word?  One that is not written yet is none, unless
+ * it is waited for whatever it was. */
+static bool
+looks(sim *s, const sim_warp *w, sim_call *c, int lane)
+{
+    const sim_arg *a = &c->in->arg[0];
+    int64_t        at = c->at[0][lane], value;
+
+    c->lane = lane;
+    if (c->in->shape->atom->sync == AXE_SYNC_SAME &&
+        axe_sim_peek(s, a, w->cta, at, &value))
+        return true;
+    return axe_sim_bytes(s, c, a, w->cta, at, 1, false, &value);
+}
+
 static void
 reach(sim *s, sim_warp *w, sim_call *c)
 {
@@ -310,10 +340,7 @@ reach(sim *s, sim_warp *w, sim_call *c)
 
     w->lanes = 0;
     for (int l = 0; l < s->lanes; l++) {
-        int64_t value;
-        c->lane = l;
-        if (!axe_sim_has(c->pred, l) ||
-            !axe_sim_bytes(s, c, a, w->cta, c->at[0][l], 1, false, &value))
+        if (!axe_sim_has(c->pred, l) || !looks(s, w, c, l))
             continue;
         w->lanes |= AXE_ONE_LANE(l);
         w->word[l] = c->at[0][l];
@@ -329,7 +356,7 @@ reach(sim *s, sim_warp *w, sim_call *c)
 void
 axe_sim_counter(sim *s, sim_warp *w, sim_call *c)
 {
-    if (c->in->shape->atom->sync == AXE_SYNC_REACH) {
+    if (axe_sim_is_awaited(c->in->shape->atom)) {
         reach(s, w, c);
         return;
     }

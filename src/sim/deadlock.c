@@ -32,10 +32,11 @@ put_counter(sim *s, axe_buf *b, const sim_warp *w)
     int               l = axe_sim_counter_lane(s, w);
     int64_t           value = axe_sim_counter_value(g, w->word[l]);
 
-    axe_putf(b,
-             "until element %" PRId64 " of %s is %" PRId64
-             " or more, which is %" PRId64,
-             w->word[l], g->tensor->name, w->least[l], value);
+    axe_putf(
+        b,
+        "until element %" PRId64 " of %s is %" PRId64 "%s, which is %" PRId64,
+        w->word[l], g->tensor->name, w->least[l],
+        w->at->shape->atom->sync == AXE_SYNC_SAME ? "" : " or more", value);
 }
 
 static void

@@ -253,7 +253,7 @@ check_set(sim *s, const sim_touch *t, const sim_global *g, int64_t at)
 static bool
 is_atomic(const axe_atom *atom, bool write)
 {
-    return atom->sync == AXE_SYNC_COUNT || atom->sync == AXE_SYNC_REACH ||
+    return atom->sync == AXE_SYNC_COUNT || axe_sim_is_awaited(atom) ||
            (write && atom->fold != AXE_FOLD_NONE);
 }
 

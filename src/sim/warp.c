@@ -184,6 +184,7 @@ sync(sim *s, sim_warp *w, sim_call *c)
         return;
     case AXE_SYNC_COUNT:
     case AXE_SYNC_REACH:
+    case AXE_SYNC_SAME:
         axe_sim_counter(s, w, c);
         return;
     case AXE_SYNC_ARRIVE:
@@ -293,7 +294,7 @@ is_shared(const sim *s, const sim_inst *in)
 
     if (atom->kind == AXE_ATOM_SYNC)
         return atom->sync == AXE_SYNC_ALLOC || atom->sync == AXE_SYNC_COUNT ||
-               atom->sync == AXE_SYNC_REACH;
+               axe_sim_is_awaited(atom);
     for (int i = 0; i < in->n_arg; i++)
         if (in->arg[i].space == AXE_ARG_MAP ||
             (in->arg[i].space == AXE_ARG_GLOBAL &&

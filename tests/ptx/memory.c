@@ -20,6 +20,7 @@ first_unknown(const unsigned char *known, size_t n)
     return k;
 }
 
+/* Who waits may look before anybody has written: he finds what was left. */
 unsigned char *
 ptx_global(ptx_warp *w, const ptx_insn *i, uint64_t at, size_t n, size_t align,
            ptx_access how)
@@ -43,7 +44,8 @@ ptx_global(ptx_warp *w, const ptx_insn *i, uint64_t at, size_t n, size_t align,
     size_t from = (size_t)(p - r->data);
     if (how == A_WRITE) {
         memset(r->known + from, 1, n);
-    } else if (first_unknown(r->known + from, n) < n) {
+    } else if (!ptx_has(i, W_ACQUIRE) &&
+               first_unknown(r->known + from, n) < n) {
         ptx_wrong(w, i,
                   "byte %zu of an array of %zu is read, and was never "
                   "written",

@@ -29,11 +29,12 @@ typedef struct subject {
         const char *name;
         int64_t     shape[RANK]; /* up to the first 0 */
     } array[MAX_ARRAY];
-    const char *bn;              /* the value of BN, or NULL */
-    const char *more[2][2];      /* further parameters and values; or NULL */
-    const char *kernel;          /* of several; or NULL */
-    int64_t     step[MAX_ARRAY]; /* integers: element i is i * step */
-    bool        typed;           /* it has no parameter T */
+    const char     *bn;         /* the value of BN, or NULL */
+    const char     *more[2][2]; /* further parameters and values; or NULL */
+    const char     *kernel;     /* of several; or NULL */
+    int64_t         step[MAX_ARRAY]; /* integers: element i is i * step */
+    bool            typed;           /* it has no parameter T */
+    axe_sim_options with;            /* in which order */
 } subject;
 
 /* What a test puts into which kernels. */
@@ -184,7 +185,7 @@ run_row(const subject *of, const mutation *r)
         print_error("%s: there is no %s number %d\n", r->what, r->atom, r->nth);
         return false;
     }
-    out = simulate(of, p, (axe_sim_options){0});
+    out = simulate(of, p, of->with);
     for (int i = 0; i < out.n_finding; i++)
         if (r->kinds >> out.finding[i].kind & 1)
             return true;

@@ -98,3 +98,123 @@ axe_simt_count_tile(axe_simt_lowering *sl, axe_lblock *b,
     b = with_tile(sl, first_of(sl, b, item));
     axe_simt_atom(sl, b, item->row, 0, 1, &arg, NULL);
 }
+
+/* ------------------------------------------------------------------ the gate
+ */
+
+static axe_arg
+word(axe_simt_lowering *sl, int64_t at)
+{
+    return axe_simt_global(sl->launch->overlap->counters, number(sl, at));
+}
+
+static axe_lblock *
+when(axe_simt_lowering *sl, axe_lblock *b, axe_op op, const axe_node *x,
+     const axe_node *y)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+
+    l->value = op2(sl, op, x, y);
+    return &l->body;
+}
+
+static axe_lblock *
+in_first_cta(axe_simt_lowering *sl, axe_lblock *b)
+{
+    return when(sl, b, AXE_OP_eq, axe_simt_id(sl, AXE_ID_BLOCK), number(sl, 0));
+}
+
+/* One word becomes `value`. */
+static void
+put(axe_simt_lowering *sl, axe_lblock *b, const axe_node *at, int64_t value)
+{
+    const axe_tensor *t = sl->launch->overlap->counters;
+    const axe_tensor *reg = axe_simt_array(sl, "word", t->type, 1);
+    const axe_node   *zero = number(sl, 0);
+    int               param;
+    const axe_atom   *row =
+        axe_simt_find_move(sl->lw.cx, sl->lw.plan->machine, AXE_ATOM_STORE,
+                           AXE_ARG_GLOBAL, AXE_ARG_REG, t->type, 1, &param);
+    axe_arg arg[2] = {axe_simt_global(t, at), axe_simt_reg(reg, zero)};
+
+    axe_simt_calc(sl, b, reg, zero,
+                  axe_iconst(sl->lw.cx, AXE_NOWHERE, t->type, value), NULL);
+    axe_simt_atom(sl, b, row, param, 2, arg, NULL);
+}
+
+/* All words behind the gate. */
+static void
+put_zeros(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
+{
+    const axe_node *n = sl->launch->overlap->group->n_counter, *at;
+    const axe_node *side = number(sl, item->threads->n_thread);
+    axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+
+    l->var = axe_loop_var(&sl->lw, "word");
+    l->begin = number(sl, 0);
+    l->end = op2(sl, AXE_OP_cdiv, n, side);
+    at = op2(sl, AXE_OP_mul, axe_ivar(&sl->lw, l->var), side);
+    at = op2(sl, AXE_OP_add, at, axe_simt_thread(sl, item->threads));
+    at = op2(sl, AXE_OP_add, at, number(sl, AXE_WORD_GATE + 1));
+    put(sl, when(sl, &l->body, AXE_OP_lt, at, n), at, 0);
+}
+
+/* One less is told by nobody, and one more is open. */
+static void
+open_gate(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
+{
+    axe_arg gate = word(sl, AXE_WORD_GATE);
+
+    put(sl, b, number(sl, AXE_WORD_GATE), AXE_GATE_OPEN - 1);
+    axe_simt_atom(sl, b, item->row, 0, 1, &gate, NULL);
+}
+
+static void
+shut_gate(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
+{
+    axe_arg arg[2] = {word(sl, AXE_WORD_SEEN),
+                      axe_simt_number(axe_simt_id(sl, AXE_ID_N_BLOCK))};
+
+    axe_simt_atom(sl, b, item->row, 0, 2, arg, NULL);
+    put(sl, b, number(sl, AXE_WORD_GATE), 0);
+}
+
+/* Who has a later tile has waited before: it is the number of a cluster only
+ * if it is the first one. */
+static axe_lblock *
+first_time(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
+{
+    const axe_node *n = axe_simt_id(sl, AXE_ID_N_BLOCK);
+
+    if (item->place != AXE_SYNC_ENDED && item->place != AXE_SYNC_BEGUN)
+        return b;
+    if (sl->grid->cluster > 1)
+        n = op2(sl, AXE_OP_div, n, number(sl, sl->grid->cluster));
+    return when(sl, b, AXE_OP_lt, sl->at_tile, n);
+}
+
+void
+axe_simt_gate(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
+{
+    axe_arg arg[2] = {
+        word(sl, item->what == AXE_SYNC_SEEN ? AXE_WORD_SEEN : AXE_WORD_GATE),
+        axe_simt_number(number(sl, AXE_GATE_OPEN))};
+
+    switch (item->what) {
+    case AXE_SYNC_ZEROS:
+        put_zeros(sl, in_first_cta(sl, b), item);
+        return;
+    case AXE_SYNC_OPENED:
+        open_gate(sl, first_of(sl, in_first_cta(sl, b), item), item);
+        return;
+    case AXE_SYNC_SHUT:
+        shut_gate(sl, first_of(sl, in_first_cta(sl, b), item), item);
+        return;
+    case AXE_SYNC_PASSED:
+        axe_simt_atom(sl, first_of(sl, first_time(sl, b, item), item),
+                      item->row, 0, 2, arg, NULL);
+        return;
+    default:
+        axe_simt_atom(sl, first_of(sl, b, item), item->row, 0, 1, arg, NULL);
+    }
+}

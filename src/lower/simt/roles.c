@@ -129,6 +129,7 @@ axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     else
         leave_behind(sl, &l->body, s, at);
     AXE_TRY(axe_simt_set_tile(sl, &l->body, s, at));
+    sl->at_tile = at;
     AXE_TRY(axe_simt_sync_at(sl, &l->body, role ? role : s, AXE_SYNC_BEGUN));
     *body = &axe_emit(&sl->lw, &l->body, AXE_LIR_BLOCK)->body;
     AXE_TRY(axe_simt_sync_at(sl, &l->body, role ? role : s, AXE_SYNC_ENDED));

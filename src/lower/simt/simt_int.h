@@ -8,10 +8,12 @@
 #include "plan/simt/sync/sync_list.h"
 
 typedef struct axe_simt_lowering {
-    axe_lowering            lw; /* cx, plan, names of variables */
-    const axe_simt_plan    *sp;
-    const axe_simt_launch  *launch;
-    axe_grid               *grid;    /* being made */
+    axe_lowering           lw; /* cx, plan, names of variables */
+    const axe_simt_plan   *sp;
+    const axe_simt_launch *launch;
+    const axe_node
+             *at_tile; /* whose number the cluster has, of those that stay */
+    axe_grid *grid;    /* being made */
     const axe_thread_group *threads; /* of the scope around */
     const axe_schedule     *s;       /* the statement being lowered */
     const axe_tensor      **tile;    /* by tensor id: its array or buffer in the
@@ -158,6 +160,9 @@ AXE_CHECK axe_status axe_simt_lower_contract(axe_simt_lowering  *sl,
 
 /* --------------------------------------------------------------- counters.c */
 
+/* The items ZEROS, OPENED, PASSED, SEEN and SHUT. */
+void axe_simt_gate(axe_simt_lowering *sl, axe_lblock *b,
+                   const axe_sync_item *item);
 /* The items REACHED and COUNTED. */
 void axe_simt_reach_counters(axe_simt_lowering *sl, axe_lblock *b,
                              const axe_sync_item *item);

@@ -56,6 +56,13 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     case AXE_SYNC_COUNTED:
         axe_simt_count_tile(sl, b, i);
         return AXE_OK;
+    case AXE_SYNC_ZEROS:
+    case AXE_SYNC_OPENED:
+    case AXE_SYNC_PASSED:
+    case AXE_SYNC_SEEN:
+    case AXE_SYNC_SHUT:
+        axe_simt_gate(sl, b, i);
+        return AXE_OK;
     }
     return AXE_OK;
 }

@@ -73,8 +73,19 @@ typedef struct axe_overlap_group {
                                    then the counters */
 } axe_overlap_group;
 
-/* Words in front of the counters, of which the first is used: a line. */
-enum { AXE_COUNTERS_FIRST = 8 };
+/* Words in front of the counters, a line.  Of workers the first says which
+ * entity is taken next.  Of CTAs the first is a gate: what it is before a
+ * launch nobody knows, but not AXE_GATE_OPEN; it is that when all other words
+ * are zeros, until it is shut; and the second says how many CTAs have seen it
+ * open. */
+enum {
+    AXE_COUNTERS_FIRST = 8,
+    AXE_WORD_GATE = 0,
+    AXE_WORD_SEEN = 1,
+};
+
+/* Any word of 64 bits that memory holds by chance once in 2^64 times. */
+#define AXE_GATE_OPEN INT64_C(0x5ca1ab1e0ddba11e)
 
 /* The number of scopes of the group that begins with body[0]; 0: none does. */
 int axe_overlap_length(int n, axe_stmt *const *body);

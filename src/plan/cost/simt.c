@@ -147,6 +147,19 @@ set_least(axe_simt_model *m, double best, double ghz)
                            once / m->rates->memory_gb * 1e-9);
 }
 
+/* Behind its first tile a CTA waits until counters are zeros. */
+static double
+gate_seconds(const axe_simt_model *m)
+{
+    const axe_machine *mc = m->env.plan->machine;
+    const axe_atom    *row;
+
+    if (m->alone || !is_followed(m))
+        return 0;
+    row = axe_simt_group_sync(mc, AXE_SYNC_SAME, "", AXE_ARG_GLOBAL);
+    return row ? row->cost / mc->ghz * 1e-9 : 0;
+}
+
 static void
 settle(axe_simt_model *m)
 {
@@ -164,7 +177,7 @@ settle(axe_simt_model *m)
         shorter -= pow(o->busy[AXE_BUSY_TENSOR] / sum, sharpness);
     o->seconds = sum * pow(1 + shorter, 1 / sharpness);
     if (!goes_on(m))
-        o->seconds += m->rates->launch_us * 1e-6;
+        o->seconds += m->rates->launch_us * 1e-6 + gate_seconds(m);
     if (isnan(o->seconds) || isinf(o->seconds))
         o->seconds = -1;
 }
@@ -239,24 +252,6 @@ add_up(axe_simt_model *m)
     settle(m);
 }
 
-/* Does the launch nothing but set counters to zero? */
-static bool
-is_for_counters(const axe_simt_model *m)
-{
-    const axe_simt_plan *sp = m->env.plan->simt;
-
-    for (int i = 0; i < m->n; i++) {
-        bool found = false;
-        for (int l = 0; l < sp->n_launch; l++)
-            found = found || (sp->launch[l].overlap &&
-                              sp->launch[l].overlap->counters ==
-                                  m->work[i].s->operand[0].tensor);
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
 /* As it is, and as it were without `overlap`. */
 static void
 both_ways(axe_simt_model *m)
@@ -264,7 +259,7 @@ both_ways(axe_simt_model *m)
     axe_simt_cost *out = m->out, apart = *out;
 
     add_up(m);
-    out->apart_s = is_for_counters(m) ? 0 : out->seconds;
+    out->apart_s = out->seconds;
     if (!m->launch->overlap)
         return;
     m->out = &apart;

@@ -108,6 +108,21 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
         return axe_textf(cx, "%s: %s",
                          i->shared ? "threads side by side" : "one thread",
                          i->row->name);
+    case AXE_SYNC_ZEROS:
+        return "threads of the first CTA set counters to zero";
+    case AXE_SYNC_OPENED:
+        return axe_textf(cx, "one thread of the first CTA: %s", i->row->name);
+    case AXE_SYNC_SHUT:
+        return axe_textf(cx, "one thread of the first CTA: %s, then zero",
+                         i->row->name);
+    case AXE_SYNC_PASSED:
+        return axe_textf(cx, "one thread%s: %s",
+                         i->place == AXE_SYNC_ENDED ||
+                                 i->place == AXE_SYNC_BEGUN
+                             ? ", its first time"
+                             : "",
+                         i->row->name);
+    case AXE_SYNC_SEEN:
     case AXE_SYNC_COUNTED:
         return axe_textf(cx, "one thread: %s", i->row->name);
     case AXE_SYNC_TOLD:

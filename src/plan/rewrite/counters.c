@@ -2,18 +2,13 @@
  * overlap: a tensor of the kernel's own, which the group's first scope names.
  *
  * Counters begin at zero each time: nothing that a launch left behind is
- * trusted.  Where that is done by a scope of its own, it stands in front:
- *
- *     cta (q : N by 256) done[q*256 + m] = 0;
- */
+ * trusted. */
 #include <string.h>
 
 #include "ir/rewrite.h"
 #include "ir/stmt.h"
 #include "plan/access/meets.h"
 #include "plan/rewrite/rewrite.h"
-
-enum { BLOCK = 256 }; /* words that one CTA sets to zero */
 
 typedef struct making {
     axe_ctx                *cx;
@@ -92,37 +87,6 @@ group_of(const making *m, const axe_stmt *s)
     return NULL;
 }
 
-/* t[q*256 + m] = 0 for each q. */
-static axe_stmt *
-make_zeros(making *m, const axe_tensor *t, axe_span at)
-{
-    axe_ctx         *cx = m->cx;
-    axe_stmt        *s = axe_stmt_make(cx, AXE_STMT_SCOPE, at);
-    axe_var         *q = axe_var_make(cx, m->k, AXE_VAR_SCOPE, "q", at);
-    axe_var         *i = axe_var_make(cx, m->k, AXE_VAR_INDEX, "word", at);
-    axe_dim         *dim = axe_new(cx, axe_dim);
-    axe_list         vars = {.cx = cx}, body = {.cx = cx};
-    const axe_node **where = axe_new_array(cx, const axe_node *, 1);
-
-    q->extent =
-        axe_node2(cx, AXE_OP_cdiv, t->shape[0], axe_index_const(cx, BLOCK));
-    *dim = (axe_dim){i, axe_index_const(cx, BLOCK)};
-    where[0] = axe_node2(cx, AXE_OP_add,
-                         axe_node2(cx, AXE_OP_mul, axe_var_node(cx, at, q),
-                                   axe_index_const(cx, BLOCK)),
-                         axe_var_node(cx, at, i));
-    axe_list_push(&body,
-                  axe_index_make(cx, m->k, at, axe_load(cx, at, t, where),
-                                 axe_iconst(cx, at, AXE_TYPE_i64, 0), 1, dim));
-    axe_list_push(&vars, q);
-    s->scope = AXE_SCOPE_CTA;
-    s->n_var = 1;
-    s->var = (const axe_var *const *)vars.item;
-    s->n_body = 1;
-    s->body = axe_stmt_list(&body);
-    return s;
-}
-
 /* The scope as a member of its group, with its counters, if it begins one that
  * has some; whatever a text named before is memory that is not trusted. */
 static axe_stmt *
@@ -149,8 +113,6 @@ change(void *user, axe_stmt *s, axe_list *out)
     t = counters_of(m, s);
     if (!group_of(m, s) && s->tensor == t)
         return false;
-    if (t && m->use->zeros)
-        axe_list_push(out, make_zeros(m, t, s->at));
     axe_list_push(out, as_member(m, s));
     return true;
 }
@@ -176,8 +138,6 @@ axe_declare_counters(axe_ctx *cx, const axe_kernel *k,
         axe_list_push(&body, out->body[i]);
     out->n_body = body.n;
     out->body = axe_stmt_list(&body);
-    if (use->zeros)
-        axe_kernel_renumber(cx, out);
     axe_kernel_find_temps(cx, out);
     return out;
 }

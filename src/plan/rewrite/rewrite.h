@@ -15,13 +15,11 @@ const axe_kernel *axe_simt_unbatch(axe_ctx *cx, const axe_kernel *k);
 
 /* What counters are for.
  * fits   may they be for this group?  NULL: for any
- * adapt  what else changes in `out`, a scope of the group; or NULL
- * zeros  a scope in front of the group sets them to zero */
+ * adapt  what else changes in `out`, a scope of the group; or NULL */
 typedef struct axe_counters_for {
     bool (*fits)(const void *user, const axe_overlap_group *g);
     void (*adapt)(const void *user, const axe_overlap_group *g, axe_stmt *out);
     const void *user;
-    bool        zeros;
 } axe_counters_for;
 
 /* The kernel with a tensor of counters for each group of scopes that overlap,

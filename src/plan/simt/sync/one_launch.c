@@ -66,7 +66,8 @@ why_apart(const axe_machine *mc, const axe_overlap_group *g)
 {
     int cluster = g->scope[0]->keys.cluster;
 
-    if (!row_of(mc, AXE_SYNC_COUNT) || !row_of(mc, AXE_SYNC_REACH))
+    if (!row_of(mc, AXE_SYNC_COUNT) || !row_of(mc, AXE_SYNC_REACH) ||
+        !row_of(mc, AXE_SYNC_SAME))
         return "the machine has no row to count tiles by, or to wait for them";
     for (int i = 0; i < g->n_scope; i++) {
         const axe_stmt *s = g->scope[i];
@@ -99,9 +100,7 @@ const axe_kernel *
 axe_simt_one_launch(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
 {
     return axe_declare_counters(
-        cx, k,
-        &(axe_counters_for){
-            .fits = fits, .adapt = adapt, .user = mc, .zeros = true});
+        cx, k, &(axe_counters_for){.fits = fits, .adapt = adapt, .user = mc});
 }
 
 /* ------------------------------------------------------------------ the plan

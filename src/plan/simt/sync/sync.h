@@ -79,6 +79,22 @@ AXE_CHECK axe_status axe_sync_go_on(axe_planner *p, const axe_simt_launch *l,
 int64_t axe_sync_count_tellers(axe_planner *p, const axe_simt_launch *one,
                                const axe_stmt *scope);
 
+/* -------------------------------------------------------------- sync_gate.c */
+
+/* What becomes of the gate of a group's counters where a launch opens, in front
+ * of all else and behind it; where tiles of the scope begin, of the role, or
+ * end, of all; and where it closes. Errors  EUNSUPPORTED: the machine has no
+ * row for it */
+AXE_CHECK axe_status axe_sync_pass_gate(axe_planner           *p,
+                                        const axe_simt_launch *l);
+AXE_CHECK axe_status axe_sync_open_gate(axe_planner           *p,
+                                        const axe_simt_launch *l);
+AXE_CHECK axe_status axe_sync_know_gate(axe_planner           *p,
+                                        const axe_simt_launch *l,
+                                        const axe_stmt        *role);
+AXE_CHECK axe_status axe_sync_shut_gate(axe_planner           *p,
+                                        const axe_simt_launch *l);
+
 /* -------------------------------------------------------------- sync_ring.c */
 
 /* Where statements stand. */

@@ -467,7 +467,9 @@ list_launch(listing *g)
     const axe_stmt *top = g->w.launch->scope;
     bool            own = top->keys.persistent && axe_scope_is_of_roles(top);
 
+    AXE_TRY(axe_sync_pass_gate(g->w.p, g->w.launch));
     AXE_TRY(axe_sync_open(g->w.p, g->w.launch));
+    AXE_TRY(axe_sync_open_gate(g->w.p, g->w.launch));
     if (!own)
         AXE_TRY(axe_sync_ask_tile(g->w.p, g->w.launch, NULL));
     if (!own)
@@ -477,6 +479,7 @@ list_launch(listing *g)
         AXE_TRY(axe_sync_end_tile(g->w.p, g->w.launch, NULL));
     if (!own)
         AXE_TRY(axe_sync_next_tile(g->w.p, g->w.launch, NULL));
+    AXE_TRY(axe_sync_shut_gate(g->w.p, g->w.launch));
     return axe_sync_close(g->w.p, g->w.launch);
 }
 

@@ -62,7 +62,14 @@ typedef enum axe_sync_what {
                           what tile is next, or at a barrier of it */
     AXE_SYNC_REACHED,  /* the row at all counters that the relation says, by the
                           first thread of each entity, or by all */
-    AXE_SYNC_COUNTED   /* the row at the counter of the tile, so */
+    AXE_SYNC_COUNTED,  /* the row at the counter of the tile, so */
+    AXE_SYNC_ZEROS,    /* the first CTA's threads set counters to zero */
+    AXE_SYNC_OPENED,   /* its first thread opens their gate by the row */
+    AXE_SYNC_PASSED,   /* the row at the gate, by the first thread of each
+                          entity; of a tile, at the first one alone */
+    AXE_SYNC_SEEN,     /* one CTA more has, by the row */
+    AXE_SYNC_SHUT      /* the first CTA's first thread waits by the row until
+                          all have, and shuts it */
 } axe_sync_what;
 
 /* Which of several barriers; the last three of TURN, by entities. */

@@ -82,6 +82,25 @@ is_alone(const axe_planner *p, const axe_stmt *role)
                              role, &pair);
 }
 
+/* Does the role, or all, tell that a tile is done?  Those do that write what
+ * scopes behind touch.  What is only read has been when those are done that
+ * use it, so then all of them tell, but for roles that only ask engines. */
+static bool
+tells(const touching *t, const axe_stmt *role)
+{
+    bool read = false;
+
+    for (int i = 0; i < t->by[t->at].n; i++) {
+        const axe_touch *x = t->by[t->at].item[i];
+        if (!meets(t, x, false))
+            continue;
+        if (x->writes && is_in(role, x->stmt))
+            return true;
+        read = read || !x->writes;
+    }
+    return read && !is_alone(t->p, role);
+}
+
 /* ------------------------------------------------------------------- waiting
  */
 
@@ -132,6 +151,8 @@ axe_sync_begin_tile(axe_planner *p, const axe_simt_launch *l,
     if (!l->overlap)
         return AXE_OK;
     t = touching_of(p, l);
+    if (role && tells(&t, role))
+        AXE_TRY(axe_sync_know_gate(p, l, role));
     for (int i = 0; i < t.by[t.at].n; i++) {
         const axe_touch *x = t.by[t.at].item[i];
         if (!is_in(role, x->stmt) || !meets(&t, x, true))
@@ -163,25 +184,6 @@ axe_sync_begin_tile(axe_planner *p, const axe_simt_launch *l,
 
 /* -------------------------------------------------------------------- telling
  */
-
-/* Does the role, or all, tell that a tile is done?  Those do that write what
- * scopes behind touch.  What is only read has been when those are done that
- * use it, so then all of them tell, but for roles that only ask engines. */
-static bool
-tells(const touching *t, const axe_stmt *role)
-{
-    bool read = false;
-
-    for (int i = 0; i < t->by[t->at].n; i++) {
-        const axe_touch *x = t->by[t->at].item[i];
-        if (!meets(t, x, false))
-            continue;
-        if (x->writes && is_in(role, x->stmt))
-            return true;
-        read = read || !x->writes;
-    }
-    return read && !is_alone(t->p, role);
-}
 
 int64_t
 axe_sync_count_tellers(axe_planner *p, const axe_simt_launch *one,
@@ -287,6 +289,8 @@ axe_sync_end_tile(axe_planner *p, const axe_simt_launch *l,
     AXE_TRY(push_written(p, &t, role, item));
     if (!is_alone(p, role))
         push_together(p, item, "all have written what they will");
+    if (!role)
+        AXE_TRY(axe_sync_know_gate(p, l, NULL));
     item.what = AXE_SYNC_COUNTED;
     item.why = "the tile is done";
     AXE_TRY(need_row(p, &item, AXE_SYNC_COUNT));
