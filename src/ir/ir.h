@@ -111,6 +111,10 @@ typedef struct axe_var      axe_var;
 typedef struct axe_tensor   axe_tensor;
 typedef struct axe_stmt     axe_stmt;
 typedef struct axe_pipeline axe_pipeline;
+/* Of kernels over the devices of a mesh, ir/mesh.h. */
+typedef struct axe_shard   axe_shard;
+typedef struct axe_held    axe_held;
+typedef struct axe_axis_of axe_axis_of;
 
 typedef enum axe_var_kind {
     AXE_VAR_SIZE,  /* a runtime size, >= 0, given at launch */
@@ -130,9 +134,12 @@ struct axe_var {
     int64_t         least; /* LOOP, made by the lowering: it is at least that */
     const axe_node *limit; /* INDEX, made by a planner: values from here on
                               are not visited; else NULL */
-    axe_unit unit;         /* SIZE: the unit of this one symbol */
-    bool     is_fixed;     /* SIZE: it is `fixed` in every launch */
-    int64_t  fixed;
+    axe_unit         unit; /* SIZE: the unit of this one symbol */
+    const axe_shard *part; /* SIZE: it is this, of each device its own */
+    int of_axis;           /* SIZE: 1 + an axis of the mesh: the coordinate of
+                              each device along it; else 0 */
+    bool    is_fixed;      /* SIZE: it is `fixed` in every launch */
+    int64_t fixed;
 };
 
 struct axe_node {
@@ -196,6 +203,12 @@ struct axe_tensor {
     const axe_iter   *replica;    /* layout NULL: R of the inferred one; on
                                      `cta`: the same in each CTA of a cluster */
     const axe_pipeline *pipeline; /* or NULL */
+    /* Global, of a kernel over a mesh: as one device has it, and as all have it
+     * together, of the same name and id, which statements between devices
+     * name. */
+    const axe_held   *held;  /* NULL: by its parts alone */
+    const axe_tensor *whole; /* of one that a device has */
+    const axe_tensor *local; /* of a whole one */
 };
 
 /* Is it an argument that is one number, which a call passes by value? */
@@ -222,10 +235,11 @@ typedef enum axe_stmt_kind {
     AXE_STMT_CONTINUE, /* begins its next iteration */
     AXE_STMT_INDEX,    /* dst op= value */
     AXE_STMT_BARRIER,  /* all entities around have come here */
-    AXE_STMT_ROLES, /* the SCOPEs in body, of different threads, side by side;
-                       those that produce stand before those that consume */
-    AXE_STMT_TURN,  /* body, by one entity of the scope around after the other,
-                       round by round; what is computed is the same without */
+    AXE_STMT_ROLES,  /* the SCOPEs in body, of different threads, side by side;
+                        those that produce stand before those that consume */
+    AXE_STMT_DEVICE, /* body, by each device of the mesh on its parts */
+    AXE_STMT_TURN,   /* body, by one entity of the scope around after the other,
+                        round by round; what is computed is the same without */
     AXE_N_STMT
 } axe_stmt_kind;
 
@@ -397,7 +411,9 @@ typedef struct axe_kernel {
      * dimensions are expressions over sizes; below 0 counts as 0. */
     int                      n_temp;
     const axe_tensor *const *temp;
-    const axe_var           *cores; /* how many workers run it; not in size */
+    const axe_var           *cores;  /* how many workers run it; not in size */
+    int                      n_axis; /* 0: it is for one device */
+    const axe_axis_of       *axis;
     int                      n_body;
     axe_stmt *const         *body;
     int                      n_var, n_tensor, n_index_stmt; /* ids in use */

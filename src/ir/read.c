@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "ir/mesh.h"
 #include "ir/read_int.h"
 #include "layout/layout_int.h"
 
@@ -274,9 +275,13 @@ axe_read_tensor(axe_reader *r, axe_space space, axe_dir dir,
     if (space == AXE_SPACE_GLOBAL) {
         AXE_TRY(read_strides(r, t));
         t->packed = axe_read_word(r, "packed");
+        if (r->kernel->n_axis > 0)
+            AXE_TRY(axe_read_held(r, t));
     } else if (axe_read_take(r, ":"))
         AXE_TRY(read_layout(r, t));
     t->id = r->kernel->n_tensor++;
+    if (space == AXE_SPACE_GLOBAL && r->kernel->n_axis > 0 && t->rank > 0)
+        AXE_TRY(axe_tensor_join(r->cx, t));
     *out = t;
     return axe_read_declare(r, (axe_named){.name = t->name, .tensor = t});
 }
@@ -415,6 +420,10 @@ read_kernel(axe_reader *r)
     k->cores = cores;
     if (axe_read_word(r, "size"))
         AXE_TRY(read_vars(r, AXE_VAR_SIZE));
+    if (axe_read_word(r, "mesh"))
+        AXE_TRY(axe_read_mesh(r));
+    if (axe_read_word(r, "part"))
+        AXE_TRY(axe_read_parts(r));
     if (axe_read_word(r, "index"))
         AXE_TRY(read_vars(r, AXE_VAR_INDEX));
     AXE_TRY(read_params(r));

@@ -68,7 +68,7 @@ axe_read_place(axe_reader *r, const axe_node **out)
         return AXE_OK;
     }
     AXE_TRY(axe_read_need(r, "["));
-    return read_subscripts(r, at, what->tensor, out);
+    return read_subscripts(r, at, axe_read_seen(r, what), out);
 }
 
 static void
@@ -245,7 +245,7 @@ read_named(axe_reader *r, const axe_node **out)
     what = axe_read_find(r, name);
     if (axe_read_take(r, "[")) {
         if (what && what->tensor)
-            return read_subscripts(r, at, what->tensor, out);
+            return read_subscripts(r, at, axe_read_seen(r, what), out);
         if (fold_named(name))
             return read_reduce(r, at, fold_named(name), out);
     } else if (what && what->var) {

@@ -21,6 +21,7 @@ typedef struct axe_reader {
     axe_list    names; /* visible, innermost last */
     axe_kernel *kernel;
     axe_list    sizes;
+    bool        on_device; /* in a `device` */
 } axe_reader;
 
 /* At the next thing to be read, after blanks. */
@@ -50,6 +51,14 @@ AXE_CHECK axe_status axe_read_tensor(axe_reader *r, axe_space space,
                                      const axe_tensor **out);
 /* "{" { statement } "}" into out; names end with it. */
 AXE_CHECK axe_status axe_read_block(axe_reader *r, axe_list *out);
+
+/* read_mesh.c: what follows "mesh", and then "part", in a kernel's head; what
+ * is said of a tensor behind its strides, which is a whole one, too, then. */
+AXE_CHECK axe_status axe_read_mesh(axe_reader *r);
+AXE_CHECK axe_status axe_read_parts(axe_reader *r);
+AXE_CHECK axe_status axe_read_held(axe_reader *r, axe_tensor *t);
+/* The tensor of that name as it is seen where we are. */
+const axe_tensor *axe_read_seen(const axe_reader *r, const axe_named *what);
 
 AXE_CHECK axe_status axe_read_expr(axe_reader *r, const axe_node **out);
 /* name "[" subscripts "]" */

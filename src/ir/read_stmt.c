@@ -273,6 +273,19 @@ static const struct {
     {"continue", AXE_STMT_CONTINUE, false},
 };
 
+/* "device" body */
+static axe_status
+read_device(axe_reader *r, axe_stmt *s)
+{
+    bool around = r->on_device;
+
+    s->kind = AXE_STMT_DEVICE;
+    r->on_device = true;
+    AXE_TRY(read_body(r, s));
+    r->on_device = around;
+    return AXE_OK;
+}
+
 static axe_status
 read_stmt(axe_reader *r, axe_stmt *s)
 {
@@ -293,6 +306,8 @@ read_stmt(axe_reader *r, axe_stmt *s)
             s->kind = plain[k].kind;
             return plain[k].body ? read_body(r, s) : AXE_OK;
         }
+    if (axe_read_word(r, "device"))
+        return read_device(r, s);
     if (axe_read_word(r, "pipeline"))
         return read_pipeline(r, s);
     if (axe_read_word(r, "produce"))

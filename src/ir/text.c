@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/mesh.h"
 #include "ir/text_int.h"
 #include "layout/layout_int.h"
 
@@ -38,9 +39,10 @@ const axe_sign axe_sign_table[AXE_N_SIGN] = {
 };
 
 typedef struct printer {
-    axe_buf   *out;
-    bool       typed; /* constants carry their type */
-    axe_names *names; /* of a whole kernel, or NULL */
+    axe_buf          *out;
+    bool              typed; /* constants carry their type */
+    axe_names        *names; /* of a whole kernel, or NULL */
+    const axe_kernel *k;     /* likewise */
 } printer;
 
 static void put_expr(printer *p, const axe_node *n, int prec);
@@ -253,7 +255,8 @@ put_expr(printer *p, const axe_node *n, int prec)
     if (is_const(n))
         put_const(p, n);
     else if (n->op == AXE_OP_var)
-        axe_puts(p->out, var_name(p, n->u.var));
+        axe_puts(p->out, !p->typed && n->u.var->part ? n->u.var->part->text
+                                                     : var_name(p, n->u.var));
     else if (n->op == AXE_OP_load)
         put_load(p, n);
     else if (n->op == AXE_OP_reduce)
@@ -271,7 +274,7 @@ const char *
 axe_node_text(axe_ctx *cx, const axe_node *n)
 {
     axe_buf out = {.cx = cx};
-    printer p = {&out, false, NULL};
+    printer p = {.out = &out};
 
     put_expr(&p, n, PREC_SELECT);
     return out.text;
@@ -316,7 +319,7 @@ const char *
 axe_stmt_text(axe_ctx *cx, const axe_stmt *s)
 {
     axe_buf out = {.cx = cx};
-    printer p = {&out, true, NULL};
+    printer p = {.out = &out, .typed = true};
 
     put_index(&p, s);
     return out.text;
@@ -360,6 +363,8 @@ put_tensor(printer *p, const axe_tensor *t)
         axe_puts(p->out, " : auto");
         axe_replicas_print(p->out, t->n_replica, t->replica);
     }
+    if (t->held)
+        axe_puts(p->out, axe_held_text(p->out->cx, p->k, t->held));
     axe_putc(p->out, '\n');
 }
 
@@ -445,7 +450,10 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
         break;
     case AXE_STMT_ROLES:
     case AXE_STMT_TURN:
-        axe_puts(p->out, s->kind == AXE_STMT_TURN ? "turn" : "roles");
+    case AXE_STMT_DEVICE:
+        axe_puts(p->out, s->kind == AXE_STMT_TURN     ? "turn"
+                         : s->kind == AXE_STMT_DEVICE ? "device"
+                                                      : "roles");
         put_block(p, s, depth);
         break;
     case AXE_STMT_TENSOR:
@@ -503,6 +511,40 @@ put_size(axe_buf *out, const char *before, const axe_var *v)
 }
 
 static void
+put_sizes(axe_buf *out, const axe_kernel *k)
+{
+    const char *before = "size ";
+
+    for (int i = 0; i < k->n_size; i++) {
+        if (k->n_axis > 0 && (k->size[i]->part || k->size[i]->of_axis > 0))
+            continue;
+        put_size(out, before, k->size[i]);
+        before = ", ";
+    }
+    axe_puts(out, before[0] == ',' ? "\n" : "");
+}
+
+/* The axes, whose coordinates are sizes gpu.at, and parts of extents. */
+static void
+put_mesh(axe_buf *out, const axe_kernel *k)
+{
+    const char *before = "part ";
+
+    for (int i = 0; i < k->n_axis; i++)
+        axe_putf(out, "%s%s = %s", i ? ", " : "mesh ", k->axis[i].name,
+                 axe_node_text(out->cx, k->axis[i].size));
+    axe_puts(out, k->n_axis ? "\n" : "");
+    for (int i = 0; i < k->n_size; i++) {
+        if (!k->size[i]->part || k->n_axis == 0)
+            continue;
+        axe_putf(out, "%s%s = %s", before, k->size[i]->name,
+                 k->size[i]->part->text);
+        before = ", ";
+    }
+    axe_puts(out, before[0] == ',' ? "\n" : "");
+}
+
+static void
 put_header(printer *p, const axe_kernel *k)
 {
     axe_buf *out = p->out;
@@ -516,9 +558,8 @@ put_header(printer *p, const axe_kernel *k)
         axe_puts(out, axe_binding_text(out->cx, b));
     }
     axe_puts(out, k->n_binding ? "\n" : "");
-    for (int i = 0; i < k->n_size; i++)
-        put_size(out, i ? ", " : "size ", k->size[i]);
-    axe_puts(out, k->n_size ? "\n" : "");
+    put_sizes(out, k);
+    put_mesh(out, k);
     for (int i = 0; i < p->names->n_index; i++)
         axe_putf(out, "%s%s", i ? ", " : "index ",
                  var_name(p, p->names->index[i]));
@@ -531,7 +572,7 @@ void
 axe_kernel_print(axe_ctx *cx, axe_buf *out, const axe_kernel *k)
 {
     axe_names names = axe_names_of(cx, k);
-    printer   p = {out, true, &names};
+    printer   p = {out, true, &names, k};
 
     put_header(&p, k);
     axe_puts(out, "{\n");

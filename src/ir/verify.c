@@ -7,6 +7,7 @@
  * written twice. */
 #include <inttypes.h>
 
+#include "ir/mesh.h"
 #include "ir/reach.h"
 #include "ir/verify_int.h"
 
@@ -73,6 +74,8 @@ check_tensor(axe_verifier *v, const axe_tensor *t)
     if (ok && !global)
         check_layout(v, t);
     axe_list_push(&v->tensors, t);
+    if (t->whole)
+        axe_list_push(&v->tensors, t->whole);
 }
 
 /* -------------------------------------------------------------- statements */
@@ -349,6 +352,24 @@ check_turn(axe_verifier *v, const axe_stmt *s)
 }
 
 static void
+check_device(axe_verifier *v, const axe_stmt *s)
+{
+    bool in_loop = v->in_loop;
+
+    if (v->k->n_axis == 0)
+        axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                    "there is no mesh whose devices could do "
+                                    "this"));
+    if (v->inside)
+        axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                    "`device` stands in a `%s`",
+                                    axe_scope_name(v->inside->scope)));
+    v->in_loop = false;
+    check_body(v, s->n_body, s->body);
+    v->in_loop = in_loop;
+}
+
+static void
 check_loop(axe_verifier *v, const axe_stmt *s)
 {
     bool in_loop = v->in_loop;
@@ -412,6 +433,9 @@ check_stmt(axe_verifier *v, const axe_stmt *s)
     case AXE_STMT_TURN:
         check_turn(v, s);
         break;
+    case AXE_STMT_DEVICE:
+        check_device(v, s);
+        break;
     case AXE_STMT_PIPELINE:
         check_pipeline(v, s->pipeline);
         break;
@@ -463,6 +487,8 @@ axe_kernel_verify(axe_ctx *cx, const axe_kernel *k)
     for (int i = 0; i < k->n_param; i++)
         check_tensor(&v, k->param[i]);
     check_body(&v, k->n_body, k->body);
+    if (v.status == AXE_OK && k->n_axis > 0)
+        v.status = axe_mesh_verify(cx, k);
     return v.status == AXE_OK ? axe_kernel_check_reach(cx, k, NULL, false)
                               : v.status;
 }

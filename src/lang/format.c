@@ -58,7 +58,7 @@ is_header(axe_token_kind k)
 {
     return k == AXE_TOK_for || k == AXE_TOK_if || k == AXE_TOK_produce ||
            k == AXE_TOK_consume || k == AXE_TOK_while ||
-           (AXE_TOK_core <= k && k <= AXE_TOK_lane) || is_key(k);
+           (AXE_TOK_device <= k && k <= AXE_TOK_lane) || is_key(k);
 }
 
 /* Can a header end with it? */
@@ -108,7 +108,7 @@ is_angle(axe_token_kind k)
 static bool
 blank_before_open(axe_token_kind a, axe_token_kind b, bool written)
 {
-    if (a == AXE_TOK_accum)
+    if (a == AXE_TOK_accum || a == AXE_TOK_partial)
         return false;
     if (a == AXE_TOK_name && b == AXE_TOK_lbracket)
         return false;
@@ -129,6 +129,14 @@ joins_machine(const axe_token *first, const axe_token *t)
            (t[-2].kind == AXE_TOK_default || t[-2].kind == AXE_TOK_target);
 }
 
+/* Is the `@` at t one of a layout, 4@lane, and not one of `M @ gpu`? */
+static bool
+is_stride(const axe_token *t, const axe_token *first)
+{
+    return t > first && t[-1].kind == AXE_TOK_int && t - first > 1 &&
+           t[-2].kind != AXE_TOK_lbracket;
+}
+
 /* A blank between the last token and the next, on one line? */
 static bool
 blank(const formatter *f, const axe_token *first)
@@ -141,8 +149,10 @@ blank(const formatter *f, const axe_token *first)
         b == AXE_TOK_rbracket || a == AXE_TOK_lparen || a == AXE_TOK_lbracket)
         return false;
     if (a == AXE_TOK_dot || b == AXE_TOK_dot || a == AXE_TOK_dots ||
-        b == AXE_TOK_dots || a == AXE_TOK_at || b == AXE_TOK_at || f->unary)
+        b == AXE_TOK_dots || f->unary)
         return false;
+    if (a == AXE_TOK_at || b == AXE_TOK_at)
+        return written && !is_stride(f->tok - (a == AXE_TOK_at), first);
     if (f->generic && (is_angle(b) || a == AXE_TOK_lt))
         return false;
     if ((is_angle(a) && is_angle(b)) ||

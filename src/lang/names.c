@@ -86,6 +86,7 @@ axe_entry_text(const axe_entry *e)
         "an `fn`, which is called as a statement",
         "an integer argument",
         "a name for tiles (`.i`, `.j` number them)",
+        "an axis of the mesh",
     };
 
     return text[e->kind];

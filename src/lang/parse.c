@@ -203,7 +203,10 @@ parse_param(axe_parser *p)
               ? parse_scalar(p, t)
               : axe_parse_dims(p, t)))
         return NULL;
-    if (p->tok->kind == AXE_TOK_colon) {
+    if (axe_parse_is_held(p)) {
+        if (!axe_parse_held(p, t))
+            return NULL;
+    } else if (p->tok->kind == AXE_TOK_colon) {
         axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
                                    "a layout for an argument is not supported "
                                    "yet"));
@@ -377,6 +380,7 @@ parse_kernel(axe_parser *p)
     axe_kernel_decl *k = axe_new(p->cx, axe_kernel_decl);
     axe_list         body = {.cx = p->cx};
 
+    p->meshed = false;
     if (!axe_parse_word(p, "the kernel's name", &k->word) ||
         !parse_consts(p, k) || !parse_params(p, k) || !parse_attributes(p, k))
         return NULL;
@@ -388,13 +392,14 @@ parse_kernel(axe_parser *p)
         return NULL;
     k->n_body = body.n;
     k->body = (const axe_syntax *const *)body.item;
+    k->meshed = p->meshed;
     return k;
 }
 
 bool
 axe_parse_is_top(axe_token_kind kind)
 {
-    return kind == AXE_TOK_kernel || kind == AXE_TOK_fn;
+    return kind == AXE_TOK_kernel || kind == AXE_TOK_fn || kind == AXE_TOK_mesh;
 }
 
 static void
@@ -404,15 +409,50 @@ skip_to_kernel(axe_parser *p)
         p->tok++;
 }
 
-/* kernel | fn */
+/* mesh = "mesh" NAME "[" sum "]" { "," NAME "[" sum "]" } ";" */
 static bool
-parse_top(axe_parser *p, axe_list *kernels, axe_list *fns)
+parse_mesh(axe_parser *p, axe_list *axes)
+{
+    axe_span at = p->tok++->at;
+
+    if (axes->n > 0) {
+        axe_parse_fail(
+            p, axe_fail(p->cx, at, AXE_ENAME, "the file has a mesh already"));
+        axe_note(p->cx, p->mesh_at, "it is here");
+        axe_help(p->cx, "one mesh has all axes: `mesh node[N], gpu[P];`");
+        return false;
+    }
+    p->mesh_at = at;
+    do {
+        axe_axis_decl   *a = axe_new(p->cx, axe_axis_decl);
+        const axe_token *from;
+
+        if (!axe_parse_word(p, "the name of an axis", &a->word) ||
+            !axe_parse_need(p, AXE_TOK_lbracket, "with the axis' size"))
+            return false;
+        from = p->tok;
+        if (!(a->size = axe_parse_sum(p)))
+            return false;
+        a->text = axe_parse_text(p, from);
+        if (!axe_parse_need(p, AXE_TOK_rbracket, "after the axis' size"))
+            return false;
+        axe_list_push(axes, a);
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    return axe_parse_need(p, AXE_TOK_semi, "after the mesh");
+}
+
+/* kernel | fn | mesh */
+static bool
+parse_top(axe_parser *p, axe_list *kernels, axe_list *fns, axe_list *axes)
 {
     bool        fn = p->tok->kind == AXE_TOK_fn;
     const void *made;
 
     if (!axe_parse_is_top(p->tok->kind))
-        return axe_parse_expected(p, "`kernel`, `fn`, `const` or `layout`");
+        return axe_parse_expected(
+            p, "`kernel`, `fn`, `const`, `layout` or `mesh`");
+    if (p->tok->kind == AXE_TOK_mesh)
+        return parse_mesh(p, axes);
     p->tok++;
     made = fn ? (const void *)axe_parse_fn(p) : parse_kernel(p);
     if (made)
@@ -420,9 +460,10 @@ parse_top(axe_parser *p, axe_list *kernels, axe_list *fns)
     return made != NULL;
 }
 
-/* file = { kernel | fn | const | layout } */
+/* file = { kernel | fn | const | layout | mesh } */
 static void
-parse_file(axe_parser *p, axe_list *kernels, axe_list *fns, axe_list *shared)
+parse_file(axe_parser *p, axe_list *kernels, axe_list *fns, axe_list *shared,
+           axe_list *axes)
 {
     while (p->tok->kind != AXE_TOK_end) {
         p->depth = 0;
@@ -430,7 +471,7 @@ parse_file(axe_parser *p, axe_list *kernels, axe_list *fns, axe_list *shared)
             axe_parse_item(p, shared);
             continue;
         }
-        if (!parse_top(p, kernels, fns))
+        if (!parse_top(p, kernels, fns, axes))
             skip_to_kernel(p);
     }
 }
@@ -456,19 +497,22 @@ axe_module_parse(axe_ctx *cx, int32_t source, const axe_module **out)
 {
     axe_parser  p = {.cx = cx};
     axe_list    kernels = {.cx = cx}, shared = {.cx = cx}, fns = {.cx = cx};
+    axe_list    axes = {.cx = cx};
     axe_module *m;
     size_t      len;
 
     p.text = axe_source_text(cx, source, &len);
     p.status = axe_lex(cx, source, &p.tok);
     p.lexical = p.ended = p.status != AXE_OK;
-    parse_file(&p, &kernels, &fns, &shared);
+    parse_file(&p, &kernels, &fns, &shared, &axes);
     check_names(&p, &kernels);
     AXE_TRY(p.status);
     m = axe_new(cx, axe_module);
     m->source = source;
     m->n_shared = shared.n;
     m->shared = (const axe_syntax *const *)shared.item;
+    m->n_axis = axes.n;
+    m->axis = (const axe_axis_decl *const *)axes.item;
     m->n_fn = fns.n;
     m->fn = (const axe_fn_decl *const *)fns.item;
     m->n_kernel = kernels.n;

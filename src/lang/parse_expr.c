@@ -235,7 +235,30 @@ parse_primary(axe_parser *p)
     }
 }
 
-/* unary = ( "-" | "!" | "~" ) unary | primary */
+/* part = primary [ "@" ( NAME | "(" NAME { "," NAME } ")" ) ] */
+static const axe_expr *
+parse_part(axe_parser *p)
+{
+    const axe_expr *whole = parse_primary(p);
+    axe_expr       *e;
+    axe_list        axes = {.cx = p->cx}, arg = {.cx = p->cx};
+
+    if (!whole || p->tok->kind != AXE_TOK_at)
+        return whole;
+    p->tok++;
+    p->meshed = true;
+    if (!axe_parse_axes(p, &axes))
+        return NULL;
+    e = new_expr(p, AXE_EXPR_PART, axe_span_join(whole->at, last_span(p)));
+    axe_list_push(&arg, whole);
+    e->n_over = axes.n;
+    e->over = (const axe_word *const *)axes.item;
+    e->n_arg = 1;
+    e->arg = (const axe_expr *const *)arg.item;
+    return e;
+}
+
+/* unary = ( "-" | "!" | "~" ) unary | part */
 static const axe_expr *
 parse_unary(axe_parser *p)
 {
@@ -248,7 +271,7 @@ parse_unary(axe_parser *p)
     else if (p->tok->kind == AXE_TOK_tilde)
         op = AXE_OP_bnot;
     else if (p->tok->kind != AXE_TOK_not)
-        return parse_primary(p);
+        return parse_part(p);
     p->tok++;
     if (!axe_parse_enter(p) || !count_op(p, at))
         return NULL;

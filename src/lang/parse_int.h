@@ -18,6 +18,8 @@ typedef struct axe_parser {
     bool             ended;   /* the file's early end was reported */
     int              depth;   /* blocks and brackets we are in */
     int              n_op;    /* operations in this expression */
+    bool             meshed;  /* devices were named since it was cleared */
+    axe_span         mesh_at; /* of the first `mesh`, if there is one */
 } axe_parser;
 
 /* "expected WHAT, found ..."; false. */
@@ -75,5 +77,15 @@ bool axe_parse_attrs(axe_parser *p, axe_syntax *s);
 
 /* A block, or one statement alone. */
 bool axe_parse_block(axe_parser *p, axe_list *out);
+
+/* INT | NAME | "(" expr ")" */
+const axe_expr *axe_parse_value(axe_parser *p);
+/* parse_mesh.c: axes behind `@`, as words. */
+bool axe_parse_axes(axe_parser *p, axe_list *out);
+/* Does `: partial(..)` or `: at gpu = 0` follow, which say who holds a tensor;
+ * and that. */
+bool              axe_parse_is_held(const axe_parser *p);
+bool              axe_parse_held(axe_parser *p, axe_tensor_decl *t);
+const axe_syntax *axe_parse_device(axe_parser *p);
 
 #endif

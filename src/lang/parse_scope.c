@@ -106,8 +106,8 @@ push_key(axe_parser *p, axe_list *keys, axe_scope_key key, axe_span at,
 }
 
 /* INT | NAME | "(" expr ")" */
-static const axe_expr *
-parse_value(axe_parser *p)
+const axe_expr *
+axe_parse_value(axe_parser *p)
 {
     axe_expr        *e = axe_new(p->cx, axe_expr);
     const axe_expr  *inner;
@@ -147,7 +147,7 @@ parse_keys(axe_parser *p, axe_list *keys)
         const axe_expr *value;
         if (!axe_parse_take(p, row[i].word))
             continue;
-        if (!(value = parse_value(p)))
+        if (!(value = axe_parse_value(p)))
             return false;
         push_key(p, keys, row[i].key, at, row[i].unit, value);
         i = -1; /* keys come in any order */
@@ -382,6 +382,19 @@ axe_parse_group(axe_parser *p, axe_syntax_kind kind)
                                   : "`{` before the scopes");
         return NULL;
     }
+    return parse_body(p, s) ? s : NULL;
+}
+
+/* device = "device" [ "(" NAME ":" NAME { "," NAME ":" NAME } ")" ] block */
+const axe_syntax *
+axe_parse_device(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_DEVICE);
+
+    p->tok++;
+    p->meshed = true;
+    if (p->tok->kind == AXE_TOK_lparen && !parse_ranges(p, s, NULL))
+        return NULL;
     return parse_body(p, s) ? s : NULL;
 }
 

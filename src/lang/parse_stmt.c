@@ -49,12 +49,6 @@ axe_parse_dims(axe_parser *p, axe_tensor_decl *t)
         const axe_expr  *e = axe_parse_expr(p);
         if (!e)
             return false;
-        if (p->tok->kind == AXE_TOK_at) {
-            axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
-                                       "sharding over a mesh is not supported "
-                                       "yet"));
-            return false;
-        }
         axe_list_push(&dim, e);
         axe_list_push(&text, axe_parse_text(p, from));
     } while (axe_parse_take(p, AXE_TOK_comma));
@@ -121,7 +115,10 @@ parse_tensor(axe_parser *p)
         !axe_parse_word(p, "the tensor's name", &t->word) ||
         (!scalar && !axe_parse_dims(p, t)))
         return NULL;
-    if (!scalar && axe_parse_take(p, AXE_TOK_colon) &&
+    if (axe_parse_is_held(p) && t->space == AXE_SPACE_GLOBAL) {
+        if (!axe_parse_held(p, t))
+            return NULL;
+    } else if (!scalar && axe_parse_take(p, AXE_TOK_colon) &&
         !parse_layout(p, &t->layout_text, &t->layout_at, &t->layout_begin,
                       &t->layout_end))
         return NULL;
@@ -436,6 +433,8 @@ parse_stmt(axe_parser *p)
         return axe_parse_group(p, AXE_SYNTAX_OVERLAP);
     case AXE_TOK_turn:
         return axe_parse_turn(p);
+    case AXE_TOK_device:
+        return axe_parse_device(p);
     case AXE_TOK_for:
         return axe_parse_for(p);
     case AXE_TOK_if:

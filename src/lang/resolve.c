@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/check.h"
+#include "ir/mesh.h"
 #include "lang/resolve_int.h"
 
 /* ---------------------------------------------- compile-time parameters */
@@ -308,12 +309,16 @@ affine_extent(axe_resolver *r, const axe_expr *e, const char *text, int dim)
 
 /* A dimension of an argument: a size, declared by its first use, a sum of
  * multiples of sizes, or a compile-time integer. */
-static const axe_node *
-global_extent(axe_resolver *r, const axe_expr *e, const char *text, int dim)
+const axe_node *
+axe_resolve_global_extent(axe_resolver *r, const axe_expr *e, const char *text,
+                          int dim)
 {
     axe_entry *x;
     int64_t    v;
 
+    if (e->kind == AXE_EXPR_PART)
+        return axe_resolve_part(
+            r, e, axe_resolve_global_extent(r, e->arg[0], text, dim));
     if (e->kind == AXE_EXPR_NAME) {
         x = axe_names_find(r, e->word.name);
         if (!x) {
@@ -386,7 +391,7 @@ declare_param(axe_resolver *r, const axe_tensor_decl *d)
     axe_entry       *e;
 
     for (int k = 0; k < d->n_dim; k++) {
-        shape[k] = global_extent(r, d->dim[k], d->dim_text[k], k);
+        shape[k] = axe_resolve_global_extent(r, d->dim[k], d->dim_text[k], k);
         ok = ok && shape[k];
     }
     if (d->n_dim > AXE_RANK_MAX)
@@ -444,6 +449,7 @@ resolve_params(axe_resolver *r)
         else
             dense_strides(r, t, order == AXE_ORDER_F, s);
         t->stride = s;
+        axe_resolve_held(r, r->decl->param[i], t);
     }
     r->kernel->n_param = param.n;
     r->kernel->param = (const axe_tensor *const *)(const void *)param.item;
@@ -465,6 +471,7 @@ resolve_kernel(axe_resolver *r)
         axe_resolve_one(r, r->module->shared[i], &none);
     r->n_file = r->names.n;
     bind_consts(r);
+    axe_resolve_mesh(r);
     resolve_params(r);
     axe_resolve_body(r, r->decl->n_body, r->decl->body, &body);
     axe_names_leave(r, 0);
@@ -473,6 +480,23 @@ resolve_kernel(axe_resolver *r)
     axe_kernel_find_temps(r->cx, r->kernel);
     r->kernel->n_size = r->sizes.n;
     r->kernel->size = (const axe_var *const *)(const void *)r->sizes.item;
+}
+
+/* Of a kernel over a mesh, what each device does. */
+static axe_status
+check_kernel(axe_ctx *cx, const axe_kernel *k)
+{
+    const axe_stmt *const *device;
+    const axe_kernel      *one;
+    int n = k->n_axis > 0 ? axe_device_stmts(cx, k, &device) : 0;
+
+    if (k->n_axis == 0)
+        return axe_kernel_check(cx, k);
+    for (int i = 0; i < n; i++) {
+        AXE_TRY(axe_device_kernel(cx, k, device[i], i, false, &one));
+        AXE_TRY(axe_kernel_check(cx, one));
+    }
+    return AXE_OK;
 }
 
 axe_status
@@ -502,7 +526,7 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
     AXE_TRY(r.status);
     axe_names_warn(&r);
     AXE_TRY(axe_kernel_verify(cx, r.kernel));
-    AXE_TRY(axe_kernel_check(cx, r.kernel));
+    AXE_TRY(check_kernel(cx, r.kernel));
     *out = r.kernel;
     return AXE_OK;
 }

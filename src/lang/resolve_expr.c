@@ -397,7 +397,7 @@ resolve_name(axe_resolver *r, const axe_expr *e, int want)
     }
     if (x->kind == AXE_ENTRY_TENSOR && x->tensor->rank == 0)
         return resolve_load(r, e, want);
-    if (x->kind == AXE_ENTRY_VALUE)
+    if (x->kind == AXE_ENTRY_VALUE || x->kind == AXE_ENTRY_AXIS)
         return (axe_typed){placed(r, x->value, e->at), AXE_TYPED};
     if (x->kind == AXE_ENTRY_VAR)
         return (axe_typed){axe_var_node(r->cx, e->at, x->var), AXE_TYPED};
@@ -477,6 +477,11 @@ axe_resolve_value(axe_resolver *r, const axe_expr *e, int want)
     case AXE_EXPR_REDUCE:
         return e->picks ? axe_resolve_pick(r, e)
                         : axe_resolve_reduce(r, e, want);
+    case AXE_EXPR_PART:
+        return (axe_typed){
+            axe_resolve_part(
+                r, e, axe_resolve_index(r, e->arg[0], false, "an extent")),
+            AXE_TYPED};
     case AXE_EXPR_OP:
         return e->op == AXE_OP_select ? resolve_select(r, e, want)
                                       : apply(r, e->op, e, want);

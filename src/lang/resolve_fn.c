@@ -134,7 +134,8 @@ bind_extent(expansion *x, const given *g, const axe_tensor_decl *d, int k)
 {
     axe_resolver   *r = x->r;
     const axe_expr *e = d->dim[k];
-    const axe_node *have = g->tensor->tensor->shape[k], *want;
+    const axe_node *have = axe_resolve_seen(r, g->tensor->tensor)->shape[k];
+    const axe_node *want;
     bool            size = have->op == AXE_OP_var;
     axe_entry      *named;
     int             n = axe_n_error(r->cx);

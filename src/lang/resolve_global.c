@@ -111,8 +111,8 @@ axe_resolve_global(axe_resolver *r, const axe_syntax *x, axe_list *out)
     s->at = d->word.at;
     s->tensor = t;
     st = axe_tensor_strides(r->cx, t, false, stride);
-    if (st == AXE_OK)
+    if (st == AXE_OK && axe_resolve_held(r, d, t))
         axe_list_push(out, s);
-    else
+    else if (st != AXE_OK)
         axe_resolve_fail(r, st);
 }

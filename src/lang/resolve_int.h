@@ -37,7 +37,8 @@ typedef enum axe_entry_kind {
     AXE_ENTRY_LAYOUT,
     AXE_ENTRY_FN,
     AXE_ENTRY_VALUE, /* an integer argument: value */
-    AXE_ENTRY_TILES  /* of a scope, whose variables are its members */
+    AXE_ENTRY_TILES, /* of a scope, whose variables are its members */
+    AXE_ENTRY_AXIS   /* of the mesh: value is its size */
 } axe_entry_kind;
 
 typedef struct axe_entry axe_entry;
@@ -109,8 +110,9 @@ typedef struct axe_resolver {
     const axe_expr *dst, *value;
     bool            picking; /* in an argmax or argmin */
     bool            scalars; /* they have values: in what a function is given */
-    bool            host;    /* so have integers that a call gives: what loops
-                                and branches around scopes ask for */
+    bool            on_device; /* in a `device` */
+    bool            host;      /* so have integers that a call gives: what loops
+                                  and branches around scopes ask for */
 } axe_resolver;
 
 bool axe_resolve_fail(axe_resolver *r, axe_status st);
@@ -244,6 +246,23 @@ axe_stmt *axe_resolve_set(axe_resolver *r, axe_word word,
 void axe_resolve_cores(axe_resolver *r);
 /* A global tensor of the kernel's own. */
 void axe_resolve_global(axe_resolver *r, const axe_syntax *x, axe_list *out);
+
+/* ---------------------------------------------------- resolve_mesh.c */
+
+/* The axes of the file's mesh, if the kernel is for devices. */
+void axe_resolve_mesh(axe_resolver *r);
+/* A dimension as an argument may have it, resolve.c */
+const axe_node *axe_resolve_global_extent(axe_resolver *r, const axe_expr *e,
+                                          const char *text, int dim);
+/* What a device has of `whole`, NULL after an error, as `e` says. */
+const axe_node *axe_resolve_part(axe_resolver *r, const axe_expr *e,
+                                 const axe_node *whole);
+/* Who holds t, and what it is for all devices together; false after an error.
+ */
+bool axe_resolve_held(axe_resolver *r, const axe_tensor_decl *d, axe_tensor *t);
+/* The tensor as it is seen between devices, or on one. */
+const axe_tensor *axe_resolve_seen(const axe_resolver *r, const axe_tensor *t);
+void axe_resolve_device(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* ---------------------------------------------------- resolve_loop.c */
 

@@ -102,7 +102,7 @@ axe_resolve_load(axe_resolver *r, const axe_expr *e, bool writing)
         return NULL;
     if (!writing)
         x->used = true;
-    return axe_load(r->cx, e->at, x->tensor, sub);
+    return axe_load(r->cx, e->at, axe_resolve_seen(r, x->tensor), sub);
 }
 
 /* ------------------------------------------------------------- reductions */

@@ -474,6 +474,9 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
     case AXE_SYNTAX_TURN:
         resolve_turn(r, x, out);
         break;
+    case AXE_SYNTAX_DEVICE:
+        axe_resolve_device(r, x, out);
+        break;
     case AXE_SYNTAX_FOR:
         axe_resolve_for(r, x, out);
         break;

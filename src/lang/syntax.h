@@ -48,12 +48,13 @@ typedef enum axe_expr_kind {
     AXE_EXPR_INT,
     AXE_EXPR_FLOAT,
     AXE_EXPR_NAME,
-    AXE_EXPR_LOAD,  /* word[arg, ...] */
-    AXE_EXPR_CALL,  /* word(arg, ...): a function or a cast */
-    AXE_EXPR_ACCUM, /* accum(word)(arg) */
-    AXE_EXPR_BITS,  /* bitcast(word)(arg) */
-    AXE_EXPR_OP,    /* op of arg[] */
-    AXE_EXPR_REDUCE /* fold over over[] of arg[0] */
+    AXE_EXPR_LOAD,   /* word[arg, ...] */
+    AXE_EXPR_CALL,   /* word(arg, ...): a function or a cast */
+    AXE_EXPR_ACCUM,  /* accum(word)(arg) */
+    AXE_EXPR_BITS,   /* bitcast(word)(arg) */
+    AXE_EXPR_OP,     /* op of arg[] */
+    AXE_EXPR_REDUCE, /* fold over over[] of arg[0] */
+    AXE_EXPR_PART    /* arg[0] @ (over[]), axes of the mesh */
 } axe_expr_kind;
 
 /* Is it argmax or argmin? */
@@ -100,6 +101,11 @@ typedef struct axe_tensor_decl {
     axe_span               layout_at;
     size_t                 layout_begin, layout_end; /* [bytes] */
     const axe_expr        *init;                     /* or NULL */
+    /* Of a mesh: axes along which devices hold addends; axes of which one
+     * coordinate alone has it. */
+    int                    n_partial, n_at;
+    const axe_word *const *partial, *const *at;
+    const axe_expr *const *coordinate; /* [n_at] */
 } axe_tensor_decl;
 
 typedef enum axe_syntax_kind {
@@ -121,7 +127,8 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_BARRIER,
     AXE_SYNTAX_ROLES,
     AXE_SYNTAX_OVERLAP,
-    AXE_SYNTAX_TURN
+    AXE_SYNTAX_TURN,
+    AXE_SYNTAX_DEVICE /* range[]: name : axis */
 } axe_syntax_kind;
 
 /* What is said of a scope: key = value, counted in threads of `unit`. */
@@ -214,7 +221,15 @@ typedef struct axe_kernel_decl {
     const axe_default_decl *const *defaults;
     const axe_tune_decl *const    *tune;
     const axe_syntax *const       *body;
+    bool                           meshed; /* it names devices */
 } axe_kernel_decl;
+
+/* NAME "[" expr "]": an axis of the mesh of devices. */
+typedef struct axe_axis_decl {
+    axe_word        word;
+    const axe_expr *size;
+    const char     *text; /* as written */
+} axe_axis_decl;
 
 struct axe_module {
     int32_t                       source;
@@ -222,6 +237,8 @@ struct axe_module {
     const axe_syntax *const      *shared;
     int                           n_kernel;
     const axe_kernel_decl *const *kernel;
+    int                           n_axis; /* of the mesh, slow to fast */
+    const axe_axis_decl *const   *axis;
     int                           n_fn;
     const axe_fn_decl *const     *fn;
 };

@@ -408,6 +408,7 @@ lower_stmt(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     case AXE_STMT_BARRIER:
         return axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD);
     case AXE_STMT_TENSOR:
+    case AXE_STMT_DEVICE: /* a kernel of its own before */
     case AXE_N_STMT:
         break;
     }

@@ -1,0 +1,70 @@
+/* mesh.h - what kernels over the devices of a mesh have beside others. */
+#ifndef AXE_IR_MESH_H
+#define AXE_IR_MESH_H
+
+#include "ir/ir.h"
+
+/* The part of an extent that a device has: blocks of equal extent, rounded up,
+ * over axes of the kernel's mesh, major first; the last ones are shorter or
+ * empty. */
+struct axe_shard {
+    const axe_node *whole; /* a SIZE or a constant */
+    int             n_axis;
+    const int      *axis;  /* of axe_kernel.axis */
+    bool            first; /* not how many, but from which on */
+    const char     *text;  /* "K@(node, gpu)" */
+};
+
+/* Which devices of a mesh hold a tensor, beside what its parts say. */
+struct axe_held {
+    int            n_partial;
+    const int     *partial; /* axes along which devices hold addends */
+    int            n_at;
+    const int     *at;         /* axes of which one coordinate alone has it */
+    const int64_t *coordinate; /* [n_at] */
+};
+
+/* An axis of the mesh of devices that a kernel is for, as declared, slow to
+ * fast. */
+struct axe_axis_of {
+    const char     *name;
+    axe_span        at;
+    const axe_node *size;  /* a SIZE or a constant, at least 1 */
+    const axe_var  *place; /* the coordinate of a device, a SIZE: gpu.at */
+};
+
+/* "K.gpu", "n10.node.gpu": what the part is called in the IR. */
+const char *axe_shard_name(axe_ctx *cx, const axe_kernel *k,
+                           const axe_shard *p);
+/* "K@(node, gpu)" */
+const char *axe_shard_text(axe_ctx *cx, const axe_kernel *k,
+                           const axe_shard *p);
+/* The size among n that is that part, or NULL. */
+const axe_var *axe_shard_find(int n, const axe_var *const *size,
+                              const axe_shard *p);
+/* The extent that n is a part of, or n itself. */
+const axe_node *axe_extent_whole(const axe_node *n);
+/* " at node = 0 + partial(gpu)", or "". */
+const char *axe_held_text(axe_ctx *cx, const axe_kernel *k, const axe_held *h);
+/* Give t, as a device has it, its ->whole.  EOVERFLOW as axe_tensor_strides */
+AXE_CHECK axe_status axe_tensor_join(axe_ctx *cx, axe_tensor *t);
+/* The mesh, what devices hold, what stands between devices and on them
+ * (check_mesh.c); axe_kernel_verify calls it. */
+AXE_CHECK axe_status axe_mesh_verify(axe_ctx *cx, const axe_kernel *k);
+
+/* What one device does in a DEVICE statement of k: a kernel for one device,
+ * whose arguments are the tensors as a device has them, and whose sizes are
+ * those of k that occur, parts, coordinates and variables of loops around
+ * among them.
+ * n       number of the statement, for the kernel's name
+ * bounds  arguments of which k makes the values are not `in`, so that the
+ *         reference takes bounds for them
+ * Errors  of axe_kernel_verify */
+AXE_CHECK axe_status axe_device_kernel(axe_ctx *cx, const axe_kernel *k,
+                                       const axe_stmt *device, int n,
+                                       bool bounds, const axe_kernel **out);
+/* The DEVICE statements of k, in the order of the text; their number. */
+int axe_device_stmts(axe_ctx *cx, const axe_kernel *k,
+                     const axe_stmt *const **out);
+
+#endif
