@@ -22,6 +22,10 @@ typedef struct axe_run_args {
     const char     *timeline; /* `axe sim`: the file for its picture, or NULL */
     int64_t         n_order;  /* random ones, behind others; -1: that alone */
     bool            random, check, time, json, emit, help, no_tuned, wide;
+    /* Of a kernel over a mesh. */
+    int64_t     n_device; /* 0: as its axes' sizes say */
+    int64_t     timeout_ms;
+    const char *engine;
 } axe_run_args;
 
 /* Options that several of these verbs have; a verb's `known` names those that
@@ -78,6 +82,7 @@ typedef struct axe_run {
     const char        *on;   /* "cpu, 2 threads" */
     axe_launch_work    work;
     bool               cached;
+    bool               silent; /* another process reports */
 } axe_run;
 
 /* run_scalar.c: is a value a number, not a file's name? */
@@ -134,6 +139,12 @@ AXE_CHECK axe_status axe_run_on_gpu(axe_ctx *cx, const axe_run_args *a,
 /* run_opencl.c */
 AXE_CHECK axe_status axe_run_on_opencl(axe_ctx *cx, const axe_run_args *a,
                                        axe_run *r);
+/* run_dist.c: before arrays are made, how many devices there are; and all of
+ * it, on them. */
+AXE_CHECK axe_status axe_run_count_devices(axe_ctx *cx, const axe_run_args *a,
+                                           axe_run *r);
+AXE_CHECK axe_status axe_run_on_devices(axe_ctx *cx, const axe_run_args *a,
+                                        axe_run *r);
 /* On what the program is for. */
 AXE_CHECK axe_status axe_run_there(axe_ctx *cx, const axe_run_args *a,
                                    axe_run *r);

@@ -13,7 +13,7 @@
 #include "run.h"
 #include "run/program.h"
 
-enum { MAX_TIME = 1000, MIN_TIME = 5, N_WARM = 2 };
+enum { MAX_TIME = 1000, MIN_TIME = 5, N_WARM = 2, MOST_DEVICES = 1024 };
 #define TIME_BUDGET 0.5 /* seconds, where --time has no number */
 
 static const char verb[] = "run";
@@ -44,10 +44,23 @@ static const char help[] =
     "      --cache DIR         of compiled kernels\n"
     "      --no-tuned          take no values from `axe tune`\n"
     "      --wide              GPUs: indices of 64 bits for all sizes\n"
-    "      --records FILE      where it has kept them\n" AXE_KERNEL_HELP
-    "  -h, --help              this text\n";
+    "      --records FILE      where it has kept them\n"
+    "      --devices N         a kernel over a mesh: on N processes that are\n"
+    "                          its devices (default: as its axes' sizes, or\n"
+    "                          mpirun, torchrun or srun, say)\n"
+    "      --engine E          by shm (one host), openmpi or mpich\n"
+    "      --timeout S         seconds that one waits for another "
+    "(30)\n" AXE_KERNEL_HELP "  -h, --help              this text\n";
 
-enum { OPT_SAVE = AXE_RUN_FREE, OPT_TIME, OPT_NO_TUNED, OPT_WIDE };
+enum {
+    OPT_SAVE = AXE_RUN_FREE,
+    OPT_TIME,
+    OPT_NO_TUNED,
+    OPT_WIDE,
+    OPT_DEVICES,
+    OPT_ENGINE,
+    OPT_TIMEOUT
+};
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
@@ -63,12 +76,17 @@ static const struct option known[] = {
     {"no-tuned", no_argument, NULL, OPT_NO_TUNED},
     {"wide", no_argument, NULL, OPT_WIDE},
     {"records", required_argument, NULL, AXE_RUN_RECORDS},
+    {"devices", required_argument, NULL, OPT_DEVICES},
+    {"engine", required_argument, NULL, OPT_ENGINE},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
 static int
 take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 {
+    int code;
+
     switch (c) {
     case OPT_TIME:
         a->time = true;
@@ -83,6 +101,16 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
     case OPT_WIDE:
         a->wide = true;
         return AXE_EXIT_OK;
+    case OPT_DEVICES:
+        return axe_run_number(verb, "devices", arg, 1, MOST_DEVICES,
+                              &a->n_device);
+    case OPT_ENGINE:
+        a->engine = arg;
+        return AXE_EXIT_OK;
+    case OPT_TIMEOUT:
+        code = axe_run_number(verb, "timeout", arg, 1, 1 << 20, &a->timeout_ms);
+        a->timeout_ms *= 1000;
+        return code;
     default:
         return axe_run_common(cx, verb, a, c, arg);
     }
@@ -234,7 +262,8 @@ axe_run_on_cpu(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 axe_status
 axe_run_there(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
-    return axe_program_on_gpu(r->program)      ? axe_run_on_gpu(cx, a, r)
+    return r->program->meshed                  ? axe_run_on_devices(cx, a, r)
+           : axe_program_on_gpu(r->program)    ? axe_run_on_gpu(cx, a, r)
            : axe_program_on_opencl(r->program) ? axe_run_on_opencl(cx, a, r)
                                                : axe_run_on_cpu(cx, a, r);
 }
@@ -256,6 +285,21 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
     return axe_tool_write(cx, "-", text.text, text.len);
 }
 
+/* What is said of devices, where there are some. */
+static axe_status
+on_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    if (r->program->meshed)
+        return axe_run_count_devices(cx, a, r);
+    if (a->n_device > 1 || a->engine || a->timeout_ms)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "kernel %s is for one device: it names no mesh, and "
+                        "--devices, --engine and --timeout are for one that "
+                        "does",
+                        r->program->kernel->name);
+    return AXE_OK;
+}
+
 static axe_status
 run(axe_ctx *cx, axe_run_args *a, axe_run *r)
 {
@@ -265,8 +309,11 @@ run(axe_ctx *cx, axe_run_args *a, axe_run *r)
     AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
     AXE_TRY(axe_run_open(cx, a, source, r));
     AXE_TRY(compile(cx, a, source, r));
+    AXE_TRY(on_devices(cx, a, r));
     AXE_TRY(axe_run_fill(cx, a, r));
     AXE_TRY(axe_run_there(cx, a, r));
+    if (r->silent)
+        return AXE_OK;
     if (a->json)
         axe_run_print_json(cx, r);
     else

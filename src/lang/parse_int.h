@@ -66,6 +66,9 @@ const axe_syntax *axe_parse_scope(axe_parser *p);
 const axe_syntax *axe_parse_for(axe_parser *p);
 const axe_syntax *axe_parse_group(axe_parser *p, axe_syntax_kind kind);
 const axe_syntax *axe_parse_turn(axe_parser *p);
+const axe_syntax *axe_parse_device(axe_parser *p);
+/* INT | NAME | "(" expr ")" */
+const axe_expr *axe_parse_value(axe_parser *p);
 
 /* ---------------------------------------------------- parse_attr.c */
 
@@ -78,14 +81,13 @@ bool axe_parse_attrs(axe_parser *p, axe_syntax *s);
 /* A block, or one statement alone. */
 bool axe_parse_block(axe_parser *p, axe_list *out);
 
-/* INT | NAME | "(" expr ")" */
-const axe_expr *axe_parse_value(axe_parser *p);
-/* parse_mesh.c: axes behind `@`, as words. */
+/* ---------------------------------------------------- parse_mesh.c */
+
+/* Axes behind `@`, as words. */
 bool axe_parse_axes(axe_parser *p, axe_list *out);
 /* Does `: partial(..)` or `: at gpu = 0` follow, which say who holds a tensor;
  * and that. */
-bool              axe_parse_is_held(const axe_parser *p);
-bool              axe_parse_held(axe_parser *p, axe_tensor_decl *t);
-const axe_syntax *axe_parse_device(axe_parser *p);
+bool axe_parse_is_held(const axe_parser *p);
+bool axe_parse_held(axe_parser *p, axe_tensor_decl *t);
 
 #endif

@@ -119,8 +119,8 @@ parse_tensor(axe_parser *p)
         if (!axe_parse_held(p, t))
             return NULL;
     } else if (!scalar && axe_parse_take(p, AXE_TOK_colon) &&
-        !parse_layout(p, &t->layout_text, &t->layout_at, &t->layout_begin,
-                      &t->layout_end))
+               !parse_layout(p, &t->layout_text, &t->layout_at,
+                             &t->layout_begin, &t->layout_end))
         return NULL;
     if (axe_parse_take(p, AXE_TOK_eq)) {
         t->init = axe_parse_expr(p);

@@ -116,6 +116,9 @@ typedef struct axe_resolver {
 } axe_resolver;
 
 bool axe_resolve_fail(axe_resolver *r, axe_status st);
+/* A dimension as an argument may have it. */
+const axe_node *axe_resolve_global_extent(axe_resolver *r, const axe_expr *e,
+                                          const char *text, int dim);
 /* Declare a size. */
 const axe_var *axe_resolve_size(axe_resolver *r, axe_word w);
 
@@ -251,9 +254,6 @@ void axe_resolve_global(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* The axes of the file's mesh, if the kernel is for devices. */
 void axe_resolve_mesh(axe_resolver *r);
-/* A dimension as an argument may have it, resolve.c */
-const axe_node *axe_resolve_global_extent(axe_resolver *r, const axe_expr *e,
-                                          const char *text, int dim);
 /* What a device has of `whole`, NULL after an error, as `e` says. */
 const axe_node *axe_resolve_part(axe_resolver *r, const axe_expr *e,
                                  const axe_node *whole);

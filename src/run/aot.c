@@ -47,6 +47,7 @@ axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
     for (int i = 0; i < n; i++) {
         AXE_NEED(cx, p[i]);
         AXE_TRY(axe_kernel_own(cx, p[i]->kernel));
+        AXE_TRY(axe_program_is_one(cx, p[i]));
         if (!p[i]->lowered)
             return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                             "kernel %s was not compiled so far",

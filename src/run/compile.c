@@ -9,6 +9,7 @@
 #include "machine/machine.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
+#include "run/dist.h"
 #include "run/spirv.h"
 #include "run/target.h"
 #include "run/tuned.h"
@@ -92,6 +93,11 @@ print_c(axe_ctx *cx, axe_program *p)
     return AXE_OK;
 }
 
+static axe_status translate_meshed(axe_ctx *cx, const axe_machine *machine,
+                                   const axe_kernel       *kernel,
+                                   const axe_compile_spec *spec, axe_stage last,
+                                   const axe_program **out);
+
 /* The stages after IR. */
 static axe_status
 translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
@@ -99,6 +105,8 @@ translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
 {
     axe_program *p = axe_new(cx, axe_program);
 
+    if (kernel->n_axis > 0)
+        return translate_meshed(cx, machine, kernel, spec, last, out);
     p->kernel = kernel;
     p->machine = machine;
     p->wide = spec->wide;
@@ -114,6 +122,34 @@ translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
         AXE_TRY(print_c(cx, p));
     if (last >= AXE_STAGE_C && spec->spirv)
         AXE_TRY(axe_spirv(cx, p, &p->spirv, &p->spirv_bytes));
+    *out = p;
+    return AXE_OK;
+}
+
+/* Each device does kernels of its own; what is between them waits for sizes and
+ * a mesh (dist.h). */
+static axe_status
+translate_meshed(axe_ctx *cx, const axe_machine *machine,
+                 const axe_kernel *kernel, const axe_compile_spec *spec,
+                 axe_stage last, const axe_program **out)
+{
+    axe_program           *p = axe_new(cx, axe_program);
+    const axe_stmt *const *device;
+    const axe_program    **part;
+    const axe_kernel      *one;
+
+    AXE_TRY(axe_kernel_verify(cx, kernel));
+    AXE_TRY(axe_dist_outside(cx, kernel, &p->kernel));
+    p->meshed = kernel;
+    p->machine = machine;
+    p->reach = INT64_MAX;
+    p->n_part = axe_device_stmts(cx, kernel, &device);
+    part = axe_new_array(cx, const axe_program *, p->n_part);
+    for (int i = 0; i < p->n_part; i++) {
+        AXE_TRY(axe_device_kernel(cx, kernel, device[i], i, false, &one));
+        AXE_TRY(translate(cx, machine, one, spec, last, &part[i]));
+    }
+    p->part = part;
     *out = p;
     return AXE_OK;
 }
@@ -153,8 +189,8 @@ find_machine(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
     return AXE_OK;
 }
 
-static axe_status
-need_stage(axe_ctx *cx, const char *fn, axe_stage stage)
+axe_status
+axe_stage_check(axe_ctx *cx, const char *fn, axe_stage stage)
 {
     if (cx && (unsigned)stage < AXE_N_STAGE)
         return AXE_OK;
@@ -193,7 +229,7 @@ axe_status
 axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
             axe_stage last, const axe_program **out)
 {
-    AXE_TRY(need_stage(cx, __func__, last));
+    AXE_TRY(axe_stage_check(cx, __func__, last));
     AXE_NEED(cx, spec);
     AXE_NEED(cx, out);
     AXE_TRY(need_spec(cx, spec));
@@ -232,10 +268,26 @@ axe_kernel_own(axe_ctx *cx, const axe_kernel *k)
 }
 
 axe_status
+axe_program_is_one(axe_ctx *cx, const axe_program *p)
+{
+    axe_status st;
+
+    if (!p->meshed)
+        return AXE_OK;
+    st = axe_fail(cx, p->kernel->at, AXE_EUNSUPPORTED,
+                  "kernel %s is over a mesh, and this is for kernels of one "
+                  "device",
+                  p->kernel->name);
+    axe_help(cx, "`axe run --devices N` runs it on processes that are its "
+                 "devices");
+    return st;
+}
+
+axe_status
 axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel, const char *machine,
                    axe_stage last, const axe_program **out)
 {
-    AXE_TRY(need_stage(cx, __func__, last));
+    AXE_TRY(axe_stage_check(cx, __func__, last));
     AXE_NEED(cx, kernel);
     AXE_NEED(cx, out);
     const axe_machine *mc;
@@ -412,7 +464,7 @@ axe_compile_for(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
                 int n_array, const axe_array *array, axe_stage last,
                 const axe_program **out)
 {
-    AXE_TRY(need_stage(cx, __func__, last));
+    AXE_TRY(axe_stage_check(cx, __func__, last));
     AXE_NEED(cx, spec);
     AXE_NEED(cx, out);
     AXE_NEED_ALL(cx, n_array, array);
@@ -437,153 +489,4 @@ axe_compile_for(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
     axe_warn(cx, AXE_NOWHERE, "tuned values no longer have a plan: %s", why);
     fit.n_set = n_set;
     return axe_compile(cx, source, &fit, last, out);
-}
-
-/* ----------------------------------------------------------------- looking */
-
-static axe_status
-too_early(axe_ctx *cx, const axe_program *p)
-{
-    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                    "kernel %s was not compiled so far", p->kernel->name);
-}
-
-axe_status
-axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
-                 axe_buf *out)
-{
-    AXE_TRY(need_stage(cx, __func__, stage));
-    AXE_NEED(cx, p);
-    AXE_NEED(cx, out);
-    AXE_TRY(axe_kernel_own(cx, p->kernel));
-    if ((stage >= AXE_STAGE_PLAN && !p->plan) ||
-        (stage >= AXE_STAGE_LOWER && !p->lowered) ||
-        (stage >= AXE_STAGE_C && !p->c_text))
-        return too_early(cx, p);
-    if (stage == AXE_STAGE_IR)
-        axe_kernel_print(cx, out, p->kernel);
-    else if (stage == AXE_STAGE_PLAN) {
-        if (p->tuned)
-            axe_putf(out, "values: %s\n", p->tuned);
-        axe_plan_print(cx, out, p->plan, NULL);
-    } else if (stage == AXE_STAGE_LOWER)
-        axe_lowered_print(cx, out, p->lowered);
-    else
-        axe_puts(out, p->c_text);
-    return AXE_OK;
-}
-
-axe_status
-axe_program_emit_pass(axe_ctx *cx, const axe_program *p, const char *pass,
-                      axe_buf *out)
-{
-    const axe_kernel *k;
-    const axe_plan   *plan;
-
-    AXE_NEED(cx, p);
-    AXE_NEED(cx, pass);
-    AXE_NEED(cx, out);
-    AXE_TRY(axe_kernel_own(cx, p->kernel));
-    AXE_TRY(axe_machine_enter(cx, p->machine));
-    AXE_TRY(axe_plan_until(cx, p->kernel, p->machine, pass, &k, &plan));
-    if (plan)
-        axe_plan_print(cx, out, plan, NULL);
-    else
-        axe_kernel_print(cx, out, k);
-    return AXE_OK;
-}
-
-bool
-axe_pass_named(int i, const char **name, const char **text)
-{
-    const axe_pass *p = axe_pass_at(i);
-
-    if (p && name)
-        *name = p->name;
-    if (p && text)
-        *text = p->text;
-    return p != NULL;
-}
-
-axe_status
-axe_program_plan_json(axe_ctx *cx, const axe_program *p, axe_buf *out)
-{
-    AXE_NEED(cx, p);
-    AXE_NEED(cx, out);
-    AXE_TRY(axe_kernel_own(cx, p->kernel));
-    if (!p->plan)
-        return too_early(cx, p);
-    axe_plan_json(cx, out, p->plan, NULL);
-    return AXE_OK;
-}
-
-const char *
-axe_program_tuned(const axe_program *p)
-{
-    return p ? p->tuned : NULL;
-}
-
-const char *
-axe_program_kernel(const axe_program *p)
-{
-    return p ? p->kernel->name : NULL;
-}
-
-const char *
-axe_program_machine(const axe_program *p)
-{
-    return p && p->plan ? p->plan->machine->name : NULL;
-}
-
-bool
-axe_program_on_gpu(const axe_program *p)
-{
-    return p && p->plan && p->plan->machine->language == AXE_LANGUAGE_cuda;
-}
-
-bool
-axe_program_on_opencl(const axe_program *p)
-{
-    return p && p->plan && p->plan->machine->language == AXE_LANGUAGE_opencl;
-}
-
-const void *
-axe_program_spirv(const axe_program *p, size_t *bytes)
-{
-    if (bytes)
-        *bytes = p ? p->spirv_bytes : 0;
-    return p ? p->spirv : NULL;
-}
-
-int
-axe_program_n_param(const axe_program *p)
-{
-    return p ? p->kernel->n_param : 0;
-}
-
-axe_param
-axe_program_param(const axe_program *p, int i)
-{
-    static const axe_access access[] = {[AXE_DIR_IN] = AXE_READS,
-                                        [AXE_DIR_OUT] = AXE_WRITES,
-                                        [AXE_DIR_INOUT] = AXE_UPDATES};
-
-    if (!p || i < 0 || i >= p->kernel->n_param)
-        return (axe_param){0};
-    const axe_tensor *t = p->kernel->param[i];
-    return (axe_param){t->name, axe_type_table[t->type].name, access[t->dir],
-                       t->rank};
-}
-
-int
-axe_program_n_size(const axe_program *p)
-{
-    return p ? p->kernel->n_size : 0;
-}
-
-const char *
-axe_program_size(const axe_program *p, int i)
-{
-    return p && i >= 0 && i < p->kernel->n_size ? p->kernel->size[i]->name
-                                                : NULL;
 }

@@ -1,6 +1,7 @@
 /* estimate.c - what a program should take at given sizes, by the model. */
 #include "base/ctx.h"
 #include "plan/cost/cost.h"
+#include "run/dist.h"
 #include "run/program.h"
 
 /* All sizes, each given or following from one that is. */
@@ -35,6 +36,12 @@ axe_program_explain(axe_ctx *cx, const axe_program *p, bool json, int n_size,
     const int64_t *at = NULL;
 
     AXE_TRY(axe_kernel_own(cx, p->kernel));
+    if (p->meshed && json)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the plan of kernel %s, over devices, is no JSON yet",
+                        p->kernel->name);
+    if (p->meshed)
+        return axe_dist_explain(cx, p, n_size, size, out);
     if (!p->plan)
         return too_early(cx, p);
     if (n_size > 0)

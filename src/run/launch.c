@@ -140,6 +140,7 @@ item_of(const axe_program *p, int side)
 static axe_status
 check_program(axe_ctx *cx, const axe_program *p)
 {
+    AXE_TRY(axe_program_is_one(cx, p));
     if (!p->c_text)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "the program was not compiled as far as C");

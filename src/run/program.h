@@ -28,6 +28,12 @@ struct axe_program {
     int64_t       scratch_bytes;              /* for each worker */
     int64_t       reach; /* indices are in order where no size is above */
     const char   *tuned; /* where values came from, or NULL */
+    /* Of a kernel over a mesh: that one, where `kernel` has but its arguments
+     * as all devices have them together; and what each device does, one for
+     * each DEVICE statement.  Else NULL. */
+    const axe_kernel         *meshed;
+    int                       n_part;
+    const axe_program *const *part;
 };
 
 /* axe_compile of a source that was parsed: for many kernels of one. */
@@ -57,6 +63,13 @@ AXE_CHECK axe_status axe_bound_check_reach(axe_ctx *cx, const axe_program *p,
 AXE_CHECK axe_status axe_bound_check_overlap(axe_ctx *cx, const axe_kernel *k,
                                              const int64_t *bytes,
                                              void *const   *data);
+
+/* EARG unless there is a stage of that number. */
+AXE_CHECK axe_status axe_stage_check(axe_ctx *cx, const char *fn,
+                                     axe_stage stage);
+
+/* EUNSUPPORTED unless the program is of one device. */
+AXE_CHECK axe_status axe_program_is_one(axe_ctx *cx, const axe_program *p);
 
 /* EARG unless the kernel was made in cx: numbers of units and axes mean nothing
  * in another. */

@@ -12,6 +12,7 @@
 
 #include "ir/number.h"
 #include "run/device.h"
+#include "run/dist.h"
 #include "run/program.h"
 #include "run/ref_int.h"
 
@@ -121,29 +122,23 @@ make_copies(axe_ctx *cx, const axe_bound *b, axe_reference *r)
     return AXE_OK;
 }
 
-static axe_status
-call(axe_ctx *cx, axe_device *d, const axe_reference *r, const int64_t *size)
+axe_status
+axe_ref_call(axe_ctx *cx, axe_device *d, const axe_kernel *k,
+             void *const *value, double *const *bound, const int64_t *size)
 {
-    int           n = r->k->n_param;
-    void        **value = axe_new_array(cx, void *, n);
-    double      **bound = axe_new_array(cx, double *, n);
     axe_buf       text = {.cx = cx};
     const char   *path;
     void         *handle, *symbol;
     reference_fn *fn;
     bool          cached, ok;
-    int64_t      *all = axe_new_array(cx, int64_t, r->k->n_size + 1);
+    int64_t      *all = axe_new_array(cx, int64_t, k->n_size + 1);
 
-    for (int i = 0; i < r->k->n_size; i++)
+    for (int i = 0; i < k->n_size; i++)
         all[i] = size[i];
-    all[r->k->n_size] = axe_pool_size(d->pool);
+    all[k->n_size] = axe_pool_size(d->pool);
 
-    AXE_TRY(axe_ref_print(cx, r->k, &text));
+    AXE_TRY(axe_ref_print(cx, k, &text));
     AXE_TRY(axe_device_load(cx, d, text.text, "-lm", &handle, &path, &cached));
-    for (int i = 0; i < n; i++) {
-        value[i] = r->param[i].value;
-        bound[i] = r->param[i].bound;
-    }
     symbol = dlsym(handle, "axe_reference");
     memcpy(&fn, &symbol, sizeof fn);
     ok = symbol && fn(value, bound, all) == 0;
@@ -151,6 +146,22 @@ call(axe_ctx *cx, axe_device *d, const axe_reference *r, const int64_t *size)
     return ok ? AXE_OK
               : axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                          "no memory for the tiles of the reference");
+}
+
+static axe_status
+call(axe_ctx *cx, axe_device *d, const axe_program *p, const axe_reference *r,
+     const int64_t *size)
+{
+    int      n = r->k->n_param;
+    void   **value = axe_new_array(cx, void *, n);
+    double **bound = axe_new_array(cx, double *, n);
+
+    for (int i = 0; i < n; i++) {
+        value[i] = r->param[i].value;
+        bound[i] = r->param[i].bound;
+    }
+    return p->meshed ? axe_dist_refer(cx, d, p, value, bound, size)
+                     : axe_ref_call(cx, d, r->k, value, bound, size);
 }
 
 axe_status
@@ -189,7 +200,7 @@ axe_reference_new(axe_ctx *cx, axe_device *d, const axe_program *p, int n_array,
     r->k = p->kernel;
     st = make_copies(cx, &b, r);
     if (st == AXE_OK)
-        st = call(cx, d, r, b.size);
+        st = call(cx, d, p, r, b.size);
     if (st == AXE_OK)
         *out = r;
     else

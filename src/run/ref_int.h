@@ -4,6 +4,7 @@
 #ifndef AXE_RUN_REF_INT_H
 #define AXE_RUN_REF_INT_H
 
+#include "axe/run.h"
 #include "ir/ir.h"
 #include "ir/list.h"
 
@@ -22,6 +23,13 @@ extern const char axe_ref_text[], axe_ref_text_math[], axe_ref_text_whole[],
  * Errors  EUNSUPPORTED: a type that the reference cannot compute in. */
 AXE_CHECK axe_status axe_ref_print(axe_ctx *cx, const axe_kernel *k,
                                    axe_buf *out);
+
+/* Compile and run that text.
+ * value, bound  [n_param] as above
+ * size          [n_size] */
+AXE_CHECK axe_status axe_ref_call(axe_ctx *cx, axe_device *d,
+                                  const axe_kernel *k, void *const *value,
+                                  double *const *bound, const int64_t *size);
 
 /* ref_memory.c: EDEVICE, EOVERFLOW: more than the host has left. */
 AXE_CHECK axe_status axe_ref_check_memory(axe_ctx *cx, const axe_kernel *k,

@@ -1,0 +1,162 @@
+/* dist.h - programs over the devices of a mesh, at one set of sizes.
+ *
+ *     dist.c          sizes, coordinates, who holds what
+ *     dist_between.c  statements between devices: what is computed where,
+ *     dist_local.c    and on each
+ *     dist_plan.c     all of them
+ *     dist_explain.c  what is done, as text
+ *     dist_run.c      carried out by ranks
+ *     dist_ref.c      what it means */
+#ifndef AXE_RUN_DIST_H
+#define AXE_RUN_DIST_H
+
+#include "axe/engine.h"
+#include "ir/mesh.h"
+#include "run/program.h"
+
+/* A kernel of no statement, whose arguments are the whole ones of k, and whose
+ * sizes those that are the same on all devices. */
+AXE_CHECK axe_status axe_dist_outside(axe_ctx *cx, const axe_kernel *k,
+                                      const axe_kernel **out);
+
+/* Loops around where we are. */
+typedef struct axe_frame {
+    const axe_var          *var;
+    int64_t                 value;
+    const struct axe_frame *up;
+} axe_frame;
+
+typedef struct axe_dist {
+    const axe_program *program;
+    const axe_kernel  *k;    /* program->meshed */
+    const int64_t     *size; /* of program->kernel */
+    const axe_mesh    *mesh; /* its axes are k's, in order */
+    int64_t            n_device;
+} axe_dist;
+
+/* size   [program->kernel->n_size]
+ * links  of the mesh, "far: 2us, 25GB/s", and "node @ far"; NULL: near ones
+ * Errors ESHAPE: an axis of no device */
+AXE_CHECK axe_status axe_dist_open(axe_ctx *cx, const axe_program *p,
+                                   const int64_t *size, axe_dist *out);
+
+/* Of a device along an axis. */
+int64_t axe_dist_coordinate(const axe_dist *d, int64_t device, int axis);
+/* How much of a whole extent a device has along axes, and from where on. */
+void axe_dist_block(const axe_dist *d, int64_t device, int64_t whole,
+                    int n_axis, const int *axis, int64_t *first,
+                    int64_t *count);
+/* The value of a size, which is one of k's or, by its name, of a loop around.
+ */
+int64_t axe_dist_size(const axe_dist *d, const axe_frame *f, int64_t device,
+                      const axe_var *v);
+/* That of an integer expression or a condition over such. */
+int64_t axe_dist_value(const axe_dist *d, const axe_frame *f, int64_t device,
+                       const axe_node *n);
+
+/* What a device has of a tensor: `first` of the whole one's index, and shape.
+ * first, shape  [rank]; either may be NULL
+ * returns       how many elements; 0 also where it is at another device */
+int64_t axe_dist_part(const axe_dist *d, int64_t device, const axe_tensor *t,
+                      int64_t *first, int64_t *shape);
+/* All elements of a whole tensor. */
+int64_t axe_dist_count(const axe_dist *d, const axe_tensor *t);
+/* Is it the first of those that hold addends? */
+bool axe_dist_is_first(const axe_dist *d, int64_t device, const axe_tensor *t);
+/* Runs of neighbours that a device has: n elements from `local` on of its part,
+ * and from `whole` on of the tensor. */
+typedef void axe_dist_run_fn(void *user, int64_t local, int64_t whole,
+                             int64_t n);
+void axe_dist_runs(const axe_dist *d, int64_t device, const axe_tensor *t,
+                   axe_dist_run_fn *fn, void *user);
+
+/* The tensors of k: arguments, then its own. */
+int               axe_dist_n_tensor(const axe_dist *d);
+const axe_tensor *axe_dist_tensor(const axe_dist *d, int i);
+int               axe_dist_find(const axe_dist *d, const char *name);
+
+/* By definition, on all devices at once, from whole arguments to whole results.
+ * value, bound  [n_param] as axe_ref_call has them
+ * size          [p->kernel->n_size] */
+AXE_CHECK axe_status axe_dist_refer(axe_ctx *cx, axe_device *device,
+                                    const axe_program *p, void *const *value,
+                                    double *const *bound, const int64_t *size);
+
+/* -------------------------------------------------- dist_between.c */
+
+/* A statement between devices, as it is done. */
+typedef struct axe_between_arg {
+    int                     tensor; /* of k */
+    const axe_tensor       *local;  /* as the statement needs it, or makes it */
+    const axe_reshard_plan *plan;   /* to or from there; NULL: it is so */
+} axe_between_arg;
+
+typedef struct axe_between {
+    const axe_stmt    *stmt;
+    const axe_program *program; /* on each device; NULL: a copy, by the result's
+                                   plan alone */
+    int                    n_arg;
+    const axe_between_arg *arg;
+    axe_between_arg        result; /* ->plan from what program makes to what the
+                                      tensor is; NULL: it is written there */
+    double time;                   /* [us] of the plans */
+} axe_between;
+
+typedef struct axe_dist_plan {
+    axe_dist                       d;
+    int                            n_between;
+    axe_between                   *between;
+    const axe_reshard_plan *const *home; /* [n_param] of what is written, to
+                                            device 0; NULL: it has it */
+    int64_t heap; /* [bytes] of symmetric memory that its plans take */
+} axe_dist_plan;
+
+AXE_CHECK axe_status axe_between_plan(axe_ctx *cx, const axe_dist *d,
+                                      const axe_stmt *s, int number,
+                                      axe_between *out);
+/* "8@gpu, 24 + partial(node)", as axe_spread_read reads it. */
+const char *axe_dist_spread(axe_ctx *cx, const axe_dist *d,
+                            const axe_tensor *t);
+/* Does `to` hold addends along the axis, and `from` none? */
+bool axe_dist_makes_addend(const axe_tensor *from, const axe_tensor *to,
+                           int axis);
+/* From one tensor's layout over devices to another's; *out NULL: they are the
+ * same, or nothing is there.  Where it makes addends, all devices along the
+ * axis have the value then: all but the first are to forget it. */
+AXE_CHECK axe_status axe_dist_reshard(axe_ctx *cx, const axe_dist *d,
+                                      const axe_tensor        *from,
+                                      const axe_tensor        *to,
+                                      const axe_reshard_plan **out);
+/* Elements as engines know them.  EUNSUPPORTED */
+AXE_CHECK axe_status axe_dist_number(axe_ctx *cx, const axe_tensor *t,
+                                     axe_number *out);
+
+/* ------------------------------------------------------- dist_plan.c */
+
+/* All that is between devices. */
+AXE_CHECK axe_status axe_dist_plan_new(axe_ctx *cx, const axe_program *p,
+                                       const int64_t        *size,
+                                       const axe_dist_plan **out);
+/* The plan of a statement of it. */
+const axe_between *axe_dist_between(const axe_dist_plan *p, const axe_stmt *s);
+
+/* ---------------------------------------------------- dist_explain.c */
+
+/* Sizes that are not given count as 1024, axes of the mesh as 4 devices. */
+AXE_CHECK axe_status axe_dist_explain(axe_ctx *cx, const axe_program *p,
+                                      int n_size, const axe_size *size,
+                                      axe_buf *out);
+
+/* -------------------------------------------------------- dist_run.c */
+
+/* On a rank of an engine, whose ranks are the devices: whole arrays, row-major,
+ * of which each rank takes its parts; results come to rank 0.
+ * data    [n_param]
+ * times   unless NULL: [n_time] seconds of runs behind the first */
+AXE_CHECK axe_status axe_dist_on_rank(axe_ctx *cx, axe_engine *e,
+                                      const axe_dist_plan   *p,
+                                      const axe_device_spec *spec,
+                                      void *const *data, int n_time,
+                                      double *times);
+
+#endif

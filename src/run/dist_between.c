@@ -1,0 +1,428 @@
+/* dist_between.c - statements between devices: what is computed where.
+ *
+ * Each axis of the mesh may cut one index of the statement, over which devices
+ * then share the iterations.  Operands are needed cut where a subscript is that
+ * index, and whole elsewhere; the result is cut where the index is on its left,
+ * and consists of addends where it is summed over.  All choices are priced, and
+ * the cheapest is taken. */
+#include <string.h>
+
+#include "base/ctx.h"
+#include "run/dist_int.h"
+
+enum { MOST_CHOICES = 1024 };
+
+/* What an iteration takes [us], where nothing is known of it. */
+static const double iteration_us = 1e-3;
+
+/* ---------------------------------------------------------------- spreads */
+
+const char *
+axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t)
+{
+    axe_buf out = {.cx = cx};
+
+    for (int k = 0; k < t->rank; k++) {
+        const axe_node  *e = t->shape[k];
+        const axe_shard *p = e->op == AXE_OP_var ? e->u.var->part : NULL;
+
+        axe_putf(&out, "%s%lld", k ? ", " : "",
+                 (long long)axe_dist_value(d, NULL, 0, axe_extent_whole(e)));
+        for (int i = 0; p && i < p->n_axis; i++)
+            axe_putf(&out, "%s%s",
+                     i > 0           ? ", "
+                     : p->n_axis > 1 ? "@("
+                                     : "@",
+                     d->k->axis[p->axis[i]].name);
+        axe_puts(&out, p && p->n_axis > 1 ? ")" : "");
+    }
+    axe_puts(&out, "");
+    for (int i = 0; t->held && i < t->held->n_at; i++)
+        axe_putf(&out, "%s%s=%lld", i ? ", " : " at ",
+                 d->k->axis[t->held->at[i]].name,
+                 (long long)t->held->coordinate[i]);
+    for (int i = 0; t->held && i < t->held->n_partial; i++)
+        axe_putf(&out, "%s%s", i ? ", " : " + partial(",
+                 d->k->axis[t->held->partial[i]].name);
+    axe_puts(&out, t->held && t->held->n_partial > 0 ? ")" : "");
+    return out.text;
+}
+
+axe_status
+axe_dist_number(axe_ctx *cx, const axe_tensor *t, axe_number *out)
+{
+    const axe_type_info *i = &axe_type_table[t->type];
+
+    for (int n = 0; n < AXE_N_NUMBER; n++) {
+        bool real = n == AXE_NUMBER_F32 || n == AXE_NUMBER_F64;
+
+        if (axe_number_bytes((axe_number)n) * 8 != i->bits ||
+            (real && i->cls != AXE_CLASS_FLOAT) ||
+            (!real && i->cls == AXE_CLASS_FLOAT && i->bits >= 32))
+            continue;
+        *out = (axe_number)n;
+        return AXE_OK;
+    }
+    return axe_fail(cx, t->at, AXE_EUNSUPPORTED,
+                    "elements of `%s`, %s, are not sent between devices",
+                    t->name, i->name);
+}
+
+bool
+axe_dist_makes_addend(const axe_tensor *from, const axe_tensor *to, int axis)
+{
+    bool to_has = false;
+
+    for (int i = 0; to->held && i < to->held->n_partial; i++)
+        to_has = to_has || to->held->partial[i] == axis;
+    for (int i = 0; from->held && i < from->held->n_partial; i++)
+        to_has = to_has && from->held->partial[i] != axis;
+    return to_has;
+}
+
+/* `to` without addends that `from` has not: copies, of which the first device's
+ * stays. */
+static const axe_tensor *
+without_new_addends(axe_ctx *cx, const axe_tensor *from, const axe_tensor *to)
+{
+    axe_tensor *t = axe_new(cx, axe_tensor);
+    axe_held   *h = axe_new(cx, axe_held);
+    int        *axis;
+
+    if (!to->held || to->held->n_partial == 0)
+        return to;
+    *t = *to;
+    *h = *to->held;
+    axis = axe_new_array(cx, int, h->n_partial);
+    h->n_partial = 0;
+    for (int i = 0; i < to->held->n_partial; i++)
+        if (!axe_dist_makes_addend(from, to, to->held->partial[i]))
+            axis[h->n_partial++] = to->held->partial[i];
+    h->partial = axis;
+    t->held = h->n_partial + h->n_at > 0 ? h : NULL;
+    return t;
+}
+
+axe_status
+axe_dist_reshard(axe_ctx *cx, const axe_dist *d, const axe_tensor *from,
+                 const axe_tensor *to, const axe_reshard_plan **out)
+{
+    axe_reshard_options opt = {.bits = axe_type_table[from->type].bits};
+    const char         *src = axe_dist_spread(cx, d, from);
+    const char *dst = axe_dist_spread(cx, d, without_new_addends(cx, from, to));
+    axe_spread  a, b;
+
+    *out = NULL;
+    if (strcmp(src, dst) == 0 || axe_dist_count(d, from) == 0)
+        return AXE_OK;
+    AXE_TRY(axe_spread_read(cx, d->mesh, src, &a));
+    AXE_TRY(axe_spread_read(cx, d->mesh, dst, &b));
+    return axe_reshard(cx, d->mesh, &a, &b, &opt, out);
+}
+
+/* ---------------------------------------------------------------- choices */
+
+static const axe_tensor *
+whole_of(const axe_tensor *t)
+{
+    return t->local ? t->local : t;
+}
+
+/* The index that is all of a subscript. */
+int
+axe_lone_index(const axe_chooser *c, const axe_node *sub,
+               const axe_node *extent)
+{
+    for (int i = 0; i < c->n_index; i++)
+        if (sub->op == AXE_OP_var && sub->u.var == c->index[i] &&
+            axe_node_same(c->extent[i], extent))
+            return i;
+    return -1;
+}
+
+static void
+add_index(axe_chooser *c, const axe_var *v, const axe_node *extent)
+{
+    if (c->n_index == MOST_INDICES)
+        return;
+    c->index[c->n_index] = v;
+    c->extent[c->n_index++] = extent;
+}
+
+/* Indices of the left side, each all of a dimension (ir/check_mesh.c). */
+static void
+take_left(axe_chooser *c)
+{
+    for (int i = 0; i < c->s->n_free; i++)
+        add_index(c, c->s->dim[i].var, c->s->dim[i].extent);
+    c->n_free = c->n_index;
+}
+
+/* Indices that all of the value is a sum over. */
+static void
+take_summed(axe_chooser *c)
+{
+    const axe_node *v = c->s->value;
+
+    if (v->op != AXE_OP_reduce || v->u.reduce.fold != AXE_FOLD_SUM ||
+        axe_type_table[v->type].bits < 32)
+        return;
+    for (int i = 0; i < v->u.reduce.n_over; i++)
+        add_index(c, v->u.reduce.over[i], v->u.reduce.extent[i]);
+}
+
+/* ------------------------------------------------------ parts by a choice */
+
+static const axe_node *
+size_of_part(axe_chooser *c, axe_shard p)
+{
+    const axe_var *v = axe_shard_find(c->d->k->n_size, c->d->k->size, &p);
+    axe_shard     *mine = axe_new(c->cx, axe_shard);
+    axe_var       *made;
+    const char    *name;
+
+    if (!v)
+        v = axe_shard_find(
+            c->made.n, (const axe_var *const *)(const void *)c->made.item, &p);
+    if (v)
+        return axe_var_node(c->cx, AXE_NOWHERE, v);
+    *mine = p;
+    made = axe_new(c->cx, axe_var);
+    name = axe_textf(c->cx, "%s%s", axe_shard_name(c->cx, c->d->k, mine),
+                     p.first ? ".first" : "");
+    made->kind = AXE_VAR_SIZE;
+    made->name = axe_intern(c->cx, name, strlen(name));
+    made->unit = axe_unit_symbol(c->cx, made->name);
+    mine->text = p.first ? made->name : axe_shard_text(c->cx, c->d->k, mine);
+    made->part = mine;
+    made->id = -1; /* numbered where a kernel has it */
+    axe_list_push(&c->made, made);
+    return axe_var_node(c->cx, AXE_NOWHERE, made);
+}
+
+/* How many values of the index a device has, or from which on; its extent, or
+ * NULL, where it is not cut. */
+const axe_node *
+axe_cut_extent(axe_chooser *c, int index, bool first)
+{
+    int *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
+    int  n = 0;
+
+    for (int a = 0; a < c->d->k->n_axis; a++)
+        if (c->choice[a] == index)
+            axis[n++] = a;
+    if (n == 0)
+        return first ? NULL : c->extent[index];
+    return size_of_part(c, (axe_shard){.whole = c->extent[index],
+                                       .n_axis = n,
+                                       .axis = axis,
+                                       .first = first});
+}
+
+/* A tensor as it is needed where these are its subscripts. */
+axe_tensor *
+axe_needed(axe_chooser *c, const axe_tensor *whole, const axe_node *const *sub)
+{
+    axe_tensor      *t = axe_new(c->cx, axe_tensor);
+    const axe_node **shape =
+        axe_new_array(c->cx, const axe_node *, whole->rank);
+
+    *t = *whole;
+    t->held = NULL;
+    t->whole = t->local = NULL;
+    for (int k = 0; k < whole->rank; k++) {
+        int i = axe_lone_index(c, sub[k], whole->shape[k]);
+
+        shape[k] = i >= 0 ? axe_cut_extent(c, i, false) : whole->shape[k];
+    }
+    t->shape = shape;
+    return t;
+}
+
+/* The result, which consists of addends where sums are cut. */
+static axe_tensor *
+made_result(axe_chooser *c)
+{
+    axe_tensor *t = axe_needed(c, c->s->dst->u.tensor, c->s->dst->arg);
+    axe_held   *h = axe_new(c->cx, axe_held);
+    int        *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
+
+    for (int a = 0; a < c->d->k->n_axis; a++)
+        if (c->choice[a] >= c->n_free && c->choice[a] < c->n_index)
+            axis[h->n_partial++] = a;
+    h->partial = axis;
+    t->held = h->n_partial > 0 ? h : NULL;
+    return t;
+}
+
+/* --------------------------------------------------------------- axe_operands
+ */
+
+/* The operand that is this tensor, needed so. */
+const axe_between_arg *
+axe_operand_needed(const axe_operands *o, int tensor, const axe_tensor *need)
+{
+    for (int i = 0; i < o->arg.n; i++) {
+        const axe_between_arg *a = o->arg.item[i];
+        bool                   same = a->tensor == tensor;
+
+        for (int k = 0; k < need->rank && same; k++)
+            same = axe_node_same(a->local->shape[k], need->shape[k]);
+        if (same)
+            return a;
+    }
+    return NULL;
+}
+
+static void
+visit_operand(void *user, const axe_node *n)
+{
+    axe_operands    *o = user;
+    axe_chooser     *c = o->c;
+    axe_between_arg *a;
+    axe_tensor      *need;
+    int              tensor;
+
+    if (n->op != AXE_OP_load || o->status != AXE_OK)
+        return;
+    tensor = axe_dist_find(c->d, n->u.tensor->name);
+    need = axe_needed(c, n->u.tensor, n->arg);
+    if (axe_operand_needed(o, tensor, need))
+        return;
+    a = axe_new(c->cx, axe_between_arg);
+    a->tensor = tensor;
+    a->local = need;
+    if (n->u.tensor->rank > 0)
+        o->status = axe_dist_reshard(c->cx, c->d, whole_of(n->u.tensor), need,
+                                     &a->plan);
+    o->time += a->plan ? a->plan->time : 0;
+    axe_list_push(&o->arg, a);
+}
+
+static double
+work(axe_chooser *c)
+{
+    double n = iteration_us;
+
+    for (int i = 0; i < c->n_index; i++)
+        n *= (double)axe_dist_value(c->d, NULL, 0, axe_cut_extent(c, i, false));
+    return n;
+}
+
+/* What the statement takes by this choice. */
+static axe_status
+price(axe_chooser *c, axe_operands *o, axe_between_arg *result, double *cost)
+{
+    const axe_tensor *dst = whole_of(c->s->dst->u.tensor);
+
+    *o = (axe_operands){.c = c, .arg = {.cx = c->cx}};
+    axe_node_walk(c->s->value, visit_operand, o);
+    AXE_TRY(o->status);
+    *result = (axe_between_arg){.tensor = axe_dist_find(c->d, dst->name),
+                                .local = made_result(c)};
+    AXE_TRY(axe_dist_reshard(c->cx, c->d, result->local, dst, &result->plan));
+    o->time += result->plan ? result->plan->time : 0;
+    *cost = o->time + work(c);
+    return AXE_OK;
+}
+
+/* The next choice, as a number counts; false behind the last. */
+static bool
+next_choice(axe_chooser *c)
+{
+    for (int a = c->d->k->n_axis - 1; a >= 0; a--) {
+        if (c->choice[a] > 0) {
+            c->choice[a]--;
+            return true;
+        }
+        c->choice[a] = c->n_index;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------- plans */
+
+/* dst[m, n] = src[m, n], all of both. */
+static bool
+is_copy(const axe_chooser *c)
+{
+    const axe_node *v = c->s->value, *dst = c->s->dst;
+
+    if (v->op != AXE_OP_load || v->n_arg != dst->n_arg || v->n_arg == 0)
+        return false;
+    for (int k = 0; k < v->n_arg; k++)
+        if (axe_lone_index(c, v->arg[k], v->u.tensor->shape[k]) < 0 ||
+            !axe_node_same(v->arg[k], dst->arg[k]))
+            return false;
+    return true;
+}
+
+/* A copy is a plan from one layout to another, and nothing is computed. */
+static axe_status
+plan_copy(const axe_chooser *c, axe_between *out)
+{
+    const axe_tensor *src = whole_of(c->s->value->u.tensor);
+    const axe_tensor *dst = whole_of(c->s->dst->u.tensor);
+    axe_between_arg  *a = axe_new(c->cx, axe_between_arg);
+    axe_number        type;
+
+    AXE_TRY(axe_dist_number(c->cx, dst, &type));
+    a->tensor = axe_dist_find(c->d, src->name);
+    a->local = src;
+    out->n_arg = 1;
+    out->arg = a;
+    out->result.tensor = axe_dist_find(c->d, dst->name);
+    out->result.local = src;
+    AXE_TRY(axe_dist_reshard(c->cx, c->d, src, dst, &out->result.plan));
+    out->time = out->result.plan ? out->result.plan->time : 0;
+    return AXE_OK;
+}
+
+/* The cheapest choice, in c; what it needs and makes. */
+static axe_status
+choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
+{
+    int             choice[MOST_INDICES];
+    double          cost, least = -1;
+    axe_operands    one;
+    axe_between_arg made;
+
+    for (int a = 0; a < c->d->k->n_axis; a++)
+        c->choice[a] = c->n_index;
+    for (int n = 0; n < MOST_CHOICES; n++) {
+        AXE_TRY(price(c, &one, &made, &cost));
+        if (least < 0 || cost < least) {
+            least = cost;
+            *result = made;
+            *o = one;
+            memcpy(choice, c->choice, sizeof choice);
+        }
+        if (!next_choice(c))
+            break;
+    }
+    memcpy(c->choice, choice, sizeof choice);
+    return AXE_OK;
+}
+
+axe_status
+axe_between_plan(axe_ctx *cx, const axe_dist *d, const axe_stmt *s, int number,
+                 axe_between *out)
+{
+    axe_chooser      c = {.cx = cx, .d = d, .s = s, .made = {.cx = cx}};
+    axe_operands     o = {0};
+    axe_between_arg *arg;
+
+    *out = (axe_between){.stmt = s};
+    take_left(&c);
+    if (is_copy(&c))
+        return plan_copy(&c, out);
+    take_summed(&c);
+    AXE_TRY(choose(&c, &o, &out->result));
+    arg = axe_new_array(cx, axe_between_arg, o.arg.n);
+    for (int i = 0; i < o.arg.n; i++)
+        arg[i] = *(const axe_between_arg *)o.arg.item[i];
+    out->n_arg = o.arg.n;
+    out->arg = arg;
+    out->time = o.time;
+    return axe_between_compile(&c, &o, &out->result, number, &out->program);
+}

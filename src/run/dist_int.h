@@ -1,0 +1,48 @@
+/* dist_int.h - a choice of what devices share of a statement between them:
+ * dist_between.c makes it, dist_local.c what each of them computes then. */
+#ifndef AXE_RUN_DIST_INT_H
+#define AXE_RUN_DIST_INT_H
+
+#include "ir/list.h"
+#include "run/dist.h"
+
+enum { MOST_INDICES = 16 };
+
+typedef struct axe_chooser {
+    axe_ctx        *cx;
+    const axe_dist *d;
+    const axe_stmt *s;
+    int             n_index; /* that axes may cut: free ones, then summed */
+    const axe_var  *index[MOST_INDICES];
+    const axe_node *extent[MOST_INDICES];
+    int             n_free;
+    int             choice[MOST_INDICES]; /* of an axis: an index, or n_index */
+    axe_list        made; /* axe_var: sizes of parts that k has not */
+} axe_chooser;
+
+/* The index that is all of a subscript, or -1. */
+int axe_lone_index(const axe_chooser *c, const axe_node *sub,
+                   const axe_node *extent);
+/* How many values of the index a device has, or from which on; its extent, or
+ * NULL, where it is not cut. */
+const axe_node *axe_cut_extent(axe_chooser *c, int index, bool first);
+/* A tensor as it is needed where these are its subscripts. */
+axe_tensor *axe_needed(axe_chooser *c, const axe_tensor *whole,
+                       const axe_node *const *sub);
+
+typedef struct axe_operands {
+    axe_chooser *c;
+    axe_list     arg; /* axe_between_arg * */
+    axe_status   status;
+    double       time;
+} axe_operands;
+
+/* The operand that is this tensor, needed so; NULL. */
+const axe_between_arg *axe_operand_needed(const axe_operands *o, int tensor,
+                                          const axe_tensor *need);
+/* What each device computes, compiled. */
+AXE_CHECK axe_status axe_between_compile(axe_chooser *c, const axe_operands *o,
+                                         axe_between_arg *result, int number,
+                                         const axe_program **out);
+
+#endif

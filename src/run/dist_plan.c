@@ -1,0 +1,93 @@
+/* dist_plan.c - all that is between devices, planned at one set of sizes. */
+#include "base/ctx.h"
+#include "ir/list.h"
+#include "machine/machine.h"
+#include "run/dist.h"
+
+static void
+find_between(axe_list *out, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX)
+            axe_list_push(out, body[i]);
+        if (body[i]->kind == AXE_STMT_DEVICE)
+            continue;
+        find_between(out, body[i]->n_body, body[i]->body);
+        find_between(out, body[i]->n_other, body[i]->other);
+    }
+}
+
+static void
+need_heap(axe_dist_plan *p, const axe_reshard_plan *r)
+{
+    int64_t n = r ? axe_reshard_heap(r) : 0;
+
+    p->heap = n > p->heap ? n : p->heap;
+}
+
+/* How results come to where they are kept: to device 0. */
+static axe_status
+plan_homes(axe_ctx *cx, axe_dist_plan *p)
+{
+    const axe_reshard_plan **home =
+        axe_new_array(cx, const axe_reshard_plan *, p->d.k->n_param);
+    axe_held *h = axe_new(cx, axe_held);
+    int      *at = axe_new_array(cx, int, p->d.k->n_axis);
+
+    h->n_at = p->d.k->n_axis;
+    h->at = at;
+    h->coordinate = axe_new_array(cx, int64_t, h->n_at);
+    for (int i = 0; i < h->n_at; i++)
+        at[i] = i;
+    for (int i = 0; i < p->d.k->n_param; i++) {
+        const axe_tensor *t = p->d.k->param[i];
+        axe_tensor       *there = axe_new(cx, axe_tensor);
+
+        if (t->dir == AXE_DIR_IN)
+            continue;
+        *there = *t->whole;
+        there->held = h;
+        AXE_TRY(axe_dist_reshard(cx, &p->d, t, there, &home[i]));
+        need_heap(p, home[i]);
+    }
+    p->home = home;
+    return AXE_OK;
+}
+
+axe_status
+axe_dist_plan_new(axe_ctx *cx, const axe_program *program, const int64_t *size,
+                  const axe_dist_plan **out)
+{
+    axe_dist_plan *p = axe_new(cx, axe_dist_plan);
+    axe_list       all = {.cx = cx};
+
+    if (!axe_language_of(program->machine)->here)
+        return axe_fail(cx, program->kernel->at, AXE_EUNSUPPORTED,
+                        "kernel %s is compiled for %s, and devices of a mesh "
+                        "are processes on CPUs so far",
+                        program->kernel->name, program->machine->name);
+    AXE_TRY(axe_dist_open(cx, program, size, &p->d));
+    find_between(&all, p->d.k->n_body, p->d.k->body);
+    p->n_between = all.n;
+    p->between = axe_new_array(cx, axe_between, all.n);
+    for (int i = 0; i < all.n; i++) {
+        axe_between *b = &p->between[i];
+
+        AXE_TRY(axe_between_plan(cx, &p->d, all.item[i], i, b));
+        need_heap(p, b->result.plan);
+        for (int k = 0; k < b->n_arg; k++)
+            need_heap(p, b->arg[k].plan);
+    }
+    AXE_TRY(plan_homes(cx, p));
+    *out = p;
+    return AXE_OK;
+}
+
+const axe_between *
+axe_dist_between(const axe_dist_plan *p, const axe_stmt *s)
+{
+    for (int i = 0; i < p->n_between; i++)
+        if (p->between[i].stmt == s)
+            return &p->between[i];
+    return NULL;
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Kernels over a mesh: `axe run` on processes that are its devices, in all sizes
+# against the reference, and against NumPy; what is refused; explain.
+# Given: AXE the command, SRC the source directory, PYTHON with NumPy.
+set -u
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+D=$SRC/kernels/dist
+
+fail() {
+    echo "FAILED $*"
+    failed=1
+}
+
+# what it prints, and its exit status
+says() {
+    local code=$1 text=$2 got
+    shift 2
+    "$@" >out 2>&1 </dev/null
+    got=$?
+    if [ "$got" -ne "$code" ] || ! grep -qF -- "$text" out; then
+        fail "exit $got, wanted $code and '$text': $*"
+        sed 's/^/    /' out
+    fi
+}
+
+right() { says 0 ': ok, ' "$AXE" run "$@" --random --check; }
+
+for n in 1 2 3 4 8; do
+    right $D/gemm_reduce_scatter.axe M=100 N=72 K=90 --devices $n
+    right $D/allgather_gemm.axe M=37 N=50 K=33 --devices $n
+    right $D/gemm_allreduce.axe M=19 N=23 K=70 --devices $n
+    right $D/reduce_scatter.axe --devices $n
+    right $D/mlp.axe mlp T=9 H=20 F=30 --devices $n
+    right $D/mlp.axe mlp_sequence T=9 H=20 F=30 --devices $n
+done
+# fewer elements than devices, and none
+right $D/gemm_reduce_scatter.axe M=3 N=5 K=2 --devices 4
+right $D/gemm_reduce_scatter.axe M=0 N=5 K=2 --devices 2
+right $D/gemm_allreduce.axe M=3 N=5 K=0 --devices 3
+right $D/allgather_gemm.axe M=3 N=5 K=7 --devices 8 --set T=f16
+for mesh in "N=1 P=1" "N=2 P=2" "N=2 P=3" "N=3 P=2"; do
+    for type in f32 f16 i8 i64 f64; do
+        right $D/reshard.axe swap R=10 C=7 $mesh --set T=$type
+    done
+    right $D/reshard.axe gather R=10 C=7 $mesh
+    right $D/reshard.axe collect R=10 C=7 $mesh
+done
+
+# who is where, what each has, loops and branches between devices
+cat >own.axe <<'EOF'
+mesh node[N], gpu[P];
+
+kernel where(in i64 steps, out i32 Y[M @ (node, gpu)], inout i32 Z[M @ gpu])
+{
+    index m;
+    global i32 T[M];
+
+    device (n : node, g : gpu) {
+        cta (i : M @ (node, gpu) by 8) Y[i*8 + m] = i32(100 * n + g) + 0 * i32(M @ (node, gpu));
+    }
+    for (t : steps) {
+        T[m] = Z[m];
+        device (g : gpu) {
+            cta (i : M @ gpu by 8)
+                Z[i*8 + m] = T[g * cdiv(M, gpu) + i*8 + m] + i32(t) + T[M - 1 - (g * cdiv(M, gpu) + i*8 + m)];
+        }
+    }
+    if (M > 5) Z[m] = Z[m] + Y[m];
+}
+
+kernel unlike(in f32 X[M @ gpu], out f32 Y[M])
+{
+    index m;
+
+    device (n : node, g : gpu) {
+        cta (i : M by 8) Y[i*8 + m] = f32(g);
+    }
+}
+
+kernel addends(in f32 X[M] : partial(gpu), in i32 I[M] : at node = 0 + partial(gpu), out f32 Y[M @ node],
+               out i32 J[M] : partial(gpu))
+{
+    index m;
+
+    Y[m] = X[m] * 2;
+    J[m] = I[m] + 1;
+}
+
+kernel order(in f32 X[M @ node, K @ gpu], out f32 Y[K, M @ gpu], out f32 T[M @ gpu, K @ node])
+{
+    index m, k;
+
+    Y[k, m] = m >= k ? X[m, k] : -X[m, k] + f32(m);
+    T[m, k] = X[m, k] - max[k](X[m, k]);
+}
+EOF
+for mesh in "N=1 P=1" "N=2 P=2" "N=2 P=3" "N=3 P=1"; do
+    right own.axe where M=11 steps=3 $mesh
+    right own.axe where M=4 steps=0 $mesh
+    right own.axe addends M=11 $mesh
+    right own.axe order M=11 K=6 $mesh
+done
+says 1 'devices hold copies of `Y`, and device 1 has another value of element 0' \
+    "$AXE" run own.axe unlike --random M=9 N=1 P=2 --check
+says 0 'unlike on 2 devices' "$AXE" run own.axe unlike --random M=9 N=1 P=2
+
+# what is asked for
+says 1 '2 axes of the mesh have no size' "$AXE" run own.axe addends --random M=9 --devices 4
+says 1 'the mesh has 3 devices for each along its open axis, and there are 4' \
+    "$AXE" run own.axe addends --random M=9 N=3 --devices 4
+says 1 'the mesh has 2 devices, and there are 3' \
+    "$AXE" run own.axe addends --random M=9 N=1 P=2 --devices 3
+says 1 'axis `gpu` of the mesh has 0 devices' "$AXE" run own.axe addends --random M=9 N=1 P=0
+says 2 '--devices 0: a number from 1' "$AXE" run own.axe addends --devices 0
+says 1 'names no mesh' "$AXE" run "$SRC/kernels/gelu.axe" --random M=5 N=5 --devices 2
+says 1 'is compiled for sm_90a' \
+    "$AXE" run $D/gemm_reduce_scatter.axe -t sm_90a --set BK=32 --random M=64 N=64 K=64 --devices 2
+says 1 'is over a mesh' "$AXE" compile $D/gemm_allreduce.axe -o k.h k.c
+says 0 'between C[m, n] = sum[k:K]' "$AXE" explain $D/gemm_allreduce.axe
+says 1 'is no JSON yet' "$AXE" explain --json $D/gemm_allreduce.axe
+says 0 'no errors' "$AXE" check $D/*.axe
+"$AXE" fmt --check $D/*.axe own.axe || fail "the form of kernels"
+says 0 '"check"' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --check --json
+says 0 'time: median' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --time=3
+
+# the IR reads back
+"$AXE" compile --emit ir own.axe where >a.ir || fail "emit ir"
+grep -q '^mesh node = N, gpu = P$' a.ir || fail "the mesh in the IR"
+
+# arrays from files, whole numbers, so that sums are exact, against NumPy
+"$PYTHON" - <<'EOF' || fail "make arrays"
+import numpy as np
+rng = np.random.default_rng(7)
+np.save("a.npy", rng.integers(-9, 9, (33, 21)).astype("f4"))
+np.save("b.npy", rng.integers(-9, 9, (17, 21)).astype("f4"))
+np.save("x.npy", rng.integers(-9, 9, (4, 64, 64)).astype("f4"))
+EOF
+for n in 1 3 4; do
+    for k in gemm_reduce_scatter allgather_gemm gemm_allreduce; do
+        rm -f c.npy
+        says 0 "on $n device" "$AXE" run $D/$k.axe A=a.npy B=b.npy C=c.npy --devices $n
+        "$PYTHON" -c 'import numpy as np
+assert (np.load("c.npy") == np.load("a.npy") @ np.load("b.npy").T).all()' || fail "$k on $n against NumPy"
+    done
+    says 0 "on $n device" "$AXE" run $D/reduce_scatter.axe X=x.npy C=c.npy --devices $n
+    "$PYTHON" -c 'import numpy as np
+assert (np.load("c.npy") == np.load("x.npy").sum(0)).all()' || fail "reduce_scatter on $n against NumPy"
+done
+
+# ranks that a launcher has started: each sees the environment, one reports
+for r in 1 0; do
+    AXE_RANK=$r AXE_SIZE=2 AXE_LOCAL_RANK=$r AXE_LOCAL_SIZE=2 AXE_RENDEZVOUS=dist$$ \
+        "$AXE" run $D/gemm_allreduce.axe A=a.npy B=b.npy C=l.npy --check >rank$r 2>&1 &
+done
+wait
+[ "$(cat rank0 rank1 | grep -c 'check C: ok')" = 1 ] || { fail "launched"; cat rank0 rank1; }
+exit $failed

@@ -1,0 +1,233 @@
+/* run_dist.c - `axe run` of a kernel over a mesh: on processes that are its
+ * devices. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "axe/engine.h"
+#include "run.h"
+#include "run/dist.h"
+
+enum { MOST_TIMES = 1000, USUAL_TIMES = 20 };
+
+typedef struct job {
+    const axe_dist_plan *plan;
+    axe_device_spec      spec;
+    void               **data;
+    int                  n_time;
+    double              *times;
+    const char          *engine;
+} job;
+
+static axe_status
+on_rank(axe_ctx *cx, axe_engine *e, void *user)
+{
+    job *j = user;
+
+    j->engine = axe_engine_name(e);
+    return axe_dist_on_rank(cx, e, j->plan, &j->spec, j->data, j->n_time,
+                            j->times);
+}
+
+/* --devices, or what has launched this, says how many are along the one axis
+ * whose size nobody has given. */
+axe_status
+axe_run_count_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    const axe_kernel *k = r->program->meshed;
+    axe_size         *size = axe_new_array(cx, axe_size, r->n_size + 1);
+    axe_array        *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_launcher      launcher;
+    const axe_var    *open = NULL;
+    axe_bound         b;
+    int64_t           n = a->n_device, known = 1, one;
+    int               n_open = 0;
+
+    AXE_TRY(axe_launcher_find(cx, &launcher));
+    if (n == 0 && launcher.launcher)
+        n = launcher.size;
+    AXE_TRY(axe_bind(cx, r->program->kernel, axe_run_arrays(r, array), array,
+                     r->n_size, r->size, false, &b));
+    for (int i = 0; i < k->n_axis; i++) {
+        const axe_node *e = k->axis[i].size;
+        bool            is_open = false;
+
+        for (int s = 0; s < r->program->kernel->n_size; s++)
+            if (e->op == AXE_OP_var &&
+                r->program->kernel->size[s] == e->u.var) {
+                is_open = b.unknown[s];
+                one = b.size[s];
+            }
+        if (axe_is_iconst(e, &one) || !is_open) {
+            known *= one > 0 ? one : 1;
+            continue;
+        }
+        n_open++;
+        open = e->u.var;
+    }
+    if (n_open > 1) {
+        axe_status st = axe_fail(cx, k->axis[0].at, AXE_EARG,
+                                 "%d axes of the mesh have no size", n_open);
+        axe_help(cx, "give the sizes, as %s=2", open->name);
+        return st;
+    }
+    n = n > 0 ? n : known;
+    if (n % known != 0 || (n_open == 0 && n != known))
+        return axe_fail(cx, k->axis[0].at, AXE_EARG,
+                        "the mesh has %" PRId64 " devices%s, and there are "
+                        "%" PRId64,
+                        known,
+                        n_open > 0 ? " for each along its open axis" : "", n);
+    memcpy(size, r->size, (size_t)r->n_size * sizeof *size);
+    if (n_open > 0)
+        size[r->n_size++] = (axe_size){open->name, n / known};
+    r->size = size;
+    return AXE_OK;
+}
+
+/* Files that ranks write into the cache, one compiles. */
+static axe_status
+warm(axe_ctx *cx, const job *j)
+{
+    const axe_program *p = j->plan->d.program;
+    axe_device        *d;
+    axe_exec          *e;
+    axe_status         st;
+
+    AXE_TRY(axe_device_new(cx, &j->spec, &d));
+    st = AXE_OK;
+    for (int i = 0; i < p->n_part && st == AXE_OK; i++) {
+        st = axe_exec_new(cx, d, p->part[i], &e);
+        if (st == AXE_OK)
+            axe_exec_free(e);
+    }
+    for (int i = 0; i < j->plan->n_between && st == AXE_OK; i++) {
+        if (!j->plan->between[i].program)
+            continue;
+        st = axe_exec_new(cx, d, j->plan->between[i].program, &e);
+        if (st == AXE_OK)
+            axe_exec_free(e);
+    }
+    axe_device_free(d);
+    return st;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Threads of each rank: all cores, shared out. */
+static int64_t
+threads_each(axe_ctx *cx, const axe_run_args *a, int64_t n_device)
+{
+    axe_device *d;
+    int64_t     n;
+
+    if (a->n_thread > 0)
+        return a->n_thread;
+    if (axe_device_new(cx, &(axe_device_spec){.n_thread = 0}, &d) != AXE_OK)
+        return 1;
+    n = axe_device_n_thread(d) / n_device;
+    axe_device_free(d);
+    return n > 0 ? n : 1;
+}
+
+static axe_status
+settle(axe_ctx *cx, axe_run *r, int n, const axe_array *array, job *j)
+{
+    const axe_kernel *k = r->program->kernel;
+    axe_size         *size = axe_new_array(cx, axe_size, k->n_size);
+    int64_t          *value;
+    axe_bound         b;
+
+    AXE_TRY(axe_bind(cx, k, n, array, r->n_size, r->size, true, &b));
+    value = b.size;
+    r->n_size = 0;
+    for (int i = 0; i < k->n_size; i++)
+        if (!axe_size_source(k, k->size[i]))
+            size[r->n_size++] = (axe_size){k->size[i]->name, value[i]};
+    r->size = size;
+    j->data = b.data;
+    return axe_dist_plan_new(cx, r->program, value, &j->plan);
+}
+
+static axe_status
+check(axe_ctx *cx, const axe_reference *ref, const axe_array *array, axe_run *r)
+{
+    r->check = axe_new_array(cx, axe_difference, r->n_param);
+    for (int i = 0; i < r->n_param; i++)
+        if (r->param[i].access & AXE_WRITES)
+            AXE_TRY(axe_reference_compare(cx, ref, &array[i], &r->check[i]));
+    return AXE_OK;
+}
+
+static axe_status
+spmd(axe_ctx *cx, const axe_run_args *a, job *j, bool *speaks)
+{
+    axe_engine_options o = {.engine = a->engine,
+                            .n_rank = j->plan->d.n_device,
+                            .heap = j->plan->heap + 4096,
+                            .timeout_ms = a->timeout_ms,
+                            .speaks = speaks};
+
+    return axe_spmd(cx, &o, on_rank, j);
+}
+
+static axe_status
+run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
+{
+    axe_array     *array = axe_new_array(cx, axe_array, r->n_param);
+    int            n = axe_run_arrays(r, array);
+    axe_reference *ref = NULL;
+    axe_launcher   launcher;
+    bool           speaks = true;
+    axe_status     st;
+
+    AXE_TRY(settle(cx, r, n, array, j));
+    j->spec =
+        (axe_device_spec){.n_thread = threads_each(cx, a, j->plan->d.n_device),
+                          .cache = a->cache};
+    j->n_time = a->n_time > 0 ? (int)a->n_time : USUAL_TIMES;
+    j->times = a->time ? axe_new_array(cx, double, MOST_TIMES) : NULL;
+    AXE_TRY(warm(cx, j));
+    AXE_TRY(axe_launcher_find(cx, &launcher));
+    if (a->check && (!launcher.launcher || launcher.rank == 0))
+        AXE_TRY(axe_reference_new(cx, device, r->program, n, array, r->n_size,
+                                  r->size, &ref));
+    st = spmd(cx, a, j, &speaks);
+    r->silent = !speaks;
+    if (st == AXE_OK && ref)
+        st = check(cx, ref, array, r);
+    axe_reference_free(ref);
+    if (st == AXE_OK && speaks && axe_run_passed(r))
+        st = axe_run_save(cx, r);
+    if (st == AXE_OK && j->times) {
+        r->time = j->times;
+        r->n_time = j->n_time;
+        qsort(r->time, (size_t)r->n_time, sizeof r->time[0], by_value);
+    }
+    return st;
+}
+
+axe_status
+axe_run_on_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    axe_device_spec spec = {.n_thread = 1, .cache = a->cache};
+    axe_device     *device;
+    job             j = {0};
+    axe_status      st;
+
+    AXE_TRY(axe_device_new(cx, &spec, &device));
+    st = run(cx, a, device, r, &j);
+    axe_device_free(device);
+    if (st == AXE_OK)
+        r->on = axe_textf(
+            cx, "%" PRId64 " device%s by %s, %" PRId64 " thread%s each",
+            j.plan->d.n_device, j.plan->d.n_device == 1 ? "" : "s", j.engine,
+            j.spec.n_thread, j.spec.n_thread == 1 ? "" : "s");
+    return st;
+}
