@@ -31,6 +31,8 @@ static const char help[] =
     "trace\n"
     "                          events (.json)\n"
     "  -p, --print             print the program, run nothing\n"
+    "  -u, --unroll            print what is executed, line by line, run "
+    "nothing\n"
     "  -h, --help              this text\n";
 
 enum {
@@ -46,7 +48,7 @@ typedef struct options {
     axe_trn_options trn;
     const char     *profile, *timeline, *set[MAX_SET], *param[MAX_SET];
     int             n_set, n_param;
-    bool            print, params;
+    bool            print, unroll, params;
 } options;
 
 /* Of NAME=FILE arguments the one of that name; NULL: none. */
@@ -174,6 +176,12 @@ work(axe_ctx *cx, options *opt, char **text, int n)
         fputs(axe_trace_text(cx, t), stdout);
         return AXE_OK;
     }
+    if (opt->unroll) {
+        axe_buf all = {.cx = cx};
+        AXE_TRY(axe_trace_unroll(cx, t, &all));
+        fputs(all.text, stdout);
+        return AXE_OK;
+    }
     return run(cx, t, opt, text + 1, n - 1);
 }
 
@@ -204,6 +212,9 @@ take(options *opt, int c)
     case 'p':
         opt->print = true;
         return true;
+    case 'u':
+        opt->unroll = true;
+        return true;
     default:
         return false;
     }
@@ -220,13 +231,14 @@ axe_verb_trace(int argc, char **argv)
         {"timeline", required_argument, NULL, OPT_TIMELINE},
         {"params", no_argument, NULL, OPT_PARAMS},
         {"print", no_argument, NULL, 'p'},
+        {"unroll", no_argument, NULL, 'u'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     options opt = {.profile = "legacy"};
     int     c, code = AXE_EXIT_OK;
 
-    while ((c = getopt_long(argc, argv, "tph", known, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "tpuh", known, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return axe_tool_finish(AXE_EXIT_OK);

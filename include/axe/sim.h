@@ -87,6 +87,10 @@ typedef struct axe_sim_report {
     int64_t             shared_read, shared_written;
     int64_t             products; /* of contractions */
     const axe_timeline *timeline; /* NULL: nobody asked for it */
+    const char *engines; /* of a core whose engines ran it, instead of the
+                            above: lines of what each did, and how long all
+                            took by both profiles; NULL: threads did */
+    double ns[2];        /* likewise: by `legacy` and `doc` */
 } axe_sim_report;
 
 /* Run all launches of a program for a machine with threads.  What is wrong with

@@ -1,6 +1,7 @@
 /* lower.c - a plan's statements as code, by the machine's kind. */
 #include "lower/cpu/cpu.h"
 #include "lower/simt/simt_int.h"
+#include "lower/systolic/systolic.h"
 
 typedef axe_status lower_fn(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
 

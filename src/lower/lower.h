@@ -7,6 +7,7 @@
 #define AXE_LOWER_LOWER_H
 
 #include "plan/plan.h"
+#include "trace/trace.h"
 
 typedef enum axe_lop {
 #define LOP(name, dst, src, text) AXE_LOP_##name,
@@ -278,11 +279,12 @@ typedef struct axe_lowered {
                               another may touch; NULL: none */
     int n_grid;            /* machines with threads: launches, in order; then
                               the body is empty */
-    axe_grid *grid;
-    int       n_host; /* when each is launched */
-    axe_host *host;
-    bool      has_cores; /* the code of the grids, how many CTAs they have, or
-                            a tensor of the kernel's own depends on `cores` */
+    axe_grid        *grid;
+    int              n_host; /* when each is launched */
+    axe_host        *host;
+    const axe_trace *trace; /* machines with engines: all of it; else NULL */
+    bool has_cores; /* the code of the grids, how many CTAs they have, or
+                       a tensor of the kernel's own depends on `cores` */
 } axe_lowered;
 
 AXE_CHECK axe_status axe_lower(axe_ctx *cx, const axe_plan *p,

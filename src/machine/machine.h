@@ -249,7 +249,8 @@ typedef struct axe_machine {
     int                    n_compute;
     const axe_compute_row *compute; /* types it can hold; others: refused */
     const axe_simt        *simt;    /* of that kind; else NULL */
-    const axe_axis_table  *axes;    /* NULL: those of its family */
+    bool engines; /* its instructions are trainium/ops.def, and no atoms */
+    const axe_axis_table *axes; /* NULL: those of its family */
 } axe_machine;
 
 /* Machines of one vendor or standard: a row of families.def. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/machine.h"
 #include "machine/trainium.h"
 
 const axe_trn_memory_row axe_trn_memories[AXE_TRN_N_MEMORY] = {
@@ -300,3 +301,28 @@ axe_trn_engine_names(void)
     };
     return names;
 }
+
+/* ------------------------------------------------- what kernels compile for */
+
+static const axe_compute_row types[] = {
+#define COMPUTE(type, compute) {AXE_TYPE_##type, AXE_TYPE_##compute, ""},
+#include "machine/trainium/kernels.def"
+};
+
+static const axe_machine machines[] = {
+    {.name = "trn1",
+     .family = "trainium",
+     .kind = AXE_KIND_systolic,
+     .language = AXE_LANGUAGE_nki,
+     .arch = "trn1",
+     .vector_bits = 128 * 32, /* a lane for each partition */
+     .n_vreg = 1,
+     .ghz = 1.4,
+     .features = "",
+     .engines = true,
+     .n_compute = AXE_LEN(types),
+     .compute = types},
+};
+
+const axe_family axe_trainium_machines = {"trainium", AXE_LEN(machines),
+                                          machines};

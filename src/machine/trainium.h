@@ -1,10 +1,9 @@
 /* trainium.h - a NeuronCore-v2 (Trainium 1) as tables: engines, memories,
  * instructions, what they cost.
  *
- * It is no row of families.def: a kernel cannot be planned for it yet.  What
- * reads these tables are traces, programs of engines as text (trace/trace.h),
- * and what runs them (sim/trn/trn.h).  docs/design/trainium.md says how the
- * rest will stand on them. */
+ * What reads these tables are planning and lowering of kernels (plan/systolic,
+ * lower/systolic), traces, which are programs of engines as text
+ * (trace/trace.h), and what runs them (sim/trn/trn.h). */
 #ifndef AXE_MACHINE_TRAINIUM_H
 #define AXE_MACHINE_TRAINIUM_H
 

@@ -119,7 +119,7 @@ check_axes(axe_ctx *cx, const axe_machine *mc)
 axe_status
 axe_machine_use(axe_ctx *cx, const axe_machine *mc)
 {
-    if (mc->n_atom == 0)
+    if (mc->n_atom == 0 && !mc->engines)
         return lacks(cx, mc, "atoms", "give it a table of what it can do");
     if (mc->n_compute == 0)
         return lacks(cx, mc, "types", "give it the types that it can hold");
@@ -127,7 +127,7 @@ axe_machine_use(axe_ctx *cx, const axe_machine *mc)
         return lacks(cx, mc, "axes", "give it `axes`, or a family that has");
     if (mc->simt)
         AXE_TRY(check_simt(cx, mc, mc->simt));
-    else if (!axe_machine_has_levels(mc))
+    else if (!mc->engines && !axe_machine_has_levels(mc))
         return lacks(cx, mc, "rates of its memory levels",
                      "give it a row in levels.def");
     AXE_TRY(axe_axes_use(cx, axe_machine_own_axes(mc)));

@@ -12,6 +12,7 @@
 #include "plan/simt/simt_int.h"
 #include "plan/simt/sync/sync.h"
 #include "plan/simt/tmem/tmem_int.h"
+#include "plan/systolic/systolic.h"
 
 typedef enum pass_id {
 #define PASS(name, machines, call, text) PASS_##name,
@@ -25,6 +26,8 @@ typedef enum pass_id {
 enum {
     CORE = 1 << AXE_KIND_core,
     THREADS = 1 << AXE_KIND_simt,
+    ENGINES = 1 << AXE_KIND_systolic,
+    ORDERED = CORE | ENGINES,
     ALL = (1 << AXE_N_KIND) - 1,
     ALONE = AXE_CTAS_ALONE << AXE_N_KIND,
     TMEM = AXE_HAS_TMEM << AXE_N_KIND,

@@ -101,6 +101,7 @@ typedef struct axe_core_schedule axe_core_schedule;
 typedef struct axe_simt_schedule axe_simt_schedule;
 typedef struct axe_core_plan     axe_core_plan;
 typedef struct axe_simt_plan     axe_simt_plan;
+typedef struct axe_systolic_plan axe_systolic_plan; /* plan/systolic */
 
 /* A row of functions by the machine's kind: plan/target.h. */
 typedef struct axe_plan_target axe_plan_target;
@@ -229,8 +230,9 @@ typedef struct axe_plan {
     const axe_staged          *staged; /* in the order in which they came */
     int n_request; /* how often the accesses of a statement were resolved */
     /* What only planning for one kind of machine knows: one of these. */
-    const axe_core_plan *core;
-    const axe_simt_plan *simt;
+    const axe_core_plan     *core;
+    const axe_simt_plan     *simt;
+    const axe_systolic_plan *systolic;
 } axe_plan;
 
 /* Plan every statement and every open layout.

@@ -11,18 +11,19 @@ typedef struct axe_planner {
     const axe_kernel  *kernel;
     const axe_machine *mc;
     const axe_plan_target
-                     *target;   /* what planning does by the machine's kind */
-    axe_place        *place;    /* by tensor id */
-    axe_schedule    **schedule; /* by statement; const once they are a plan's */
-    axe_packing      *pack;     /* by tensor id */
-    const axe_var   **conflicts; /* by statement: axe_kernel_conflicts */
-    int               n_retile;
-    axe_retile       *retile;
-    int               n_ring, cap_ring;
-    axe_ring         *ring;
-    axe_core_plan    *core;    /* one core runs a CTA; else NULL */
-    axe_simt_plan    *simt;    /* threads do; else NULL */
-    const axe_kernel *written; /* before perfect nests were raised */
+                   *target;    /* what planning does by the machine's kind */
+    axe_place      *place;     /* by tensor id */
+    axe_schedule  **schedule;  /* by statement; const once they are a plan's */
+    axe_packing    *pack;      /* by tensor id */
+    const axe_var **conflicts; /* by statement: axe_kernel_conflicts */
+    int             n_retile;
+    axe_retile     *retile;
+    int             n_ring, cap_ring;
+    axe_ring       *ring;
+    axe_core_plan  *core;        /* one core runs a CTA; else NULL */
+    axe_simt_plan  *simt;        /* threads do; else NULL */
+    axe_systolic_plan *systolic; /* engines of a core do; else NULL */
+    const axe_kernel  *written;  /* before perfect nests were raised */
     axe_asked **asked; /* by index statement's id: as it was resolved last */
     int         n_request; /* how often statements were */
     int         n_staged;

@@ -104,6 +104,10 @@ axe_sim_report_print(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
             axe_putf(out, " (the other: line %d)", f->other.line);
         axe_putf(out, f->n > 1 ? " [%" PRId64 " times]\n" : "\n", f->n);
     }
+    if (r->engines) {
+        axe_puts(out, r->engines);
+        return;
+    }
     axe_putf(out,
              "%" PRId64 " blocks, %" PRId64 " warp instructions, %" PRId64
              " products\n",
@@ -159,6 +163,9 @@ axe_sim_report_json(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
         axe_putf(out, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->count[i].name,
                  r->count[i].n);
     axe_putc(out, '}');
+    if (r->engines)
+        axe_putf(out, ", \"ns_legacy\": %.1f, \"ns_doc\": %.1f", r->ns[0],
+                 r->ns[1]);
     if (r->timeline) {
         axe_puts(out, ", \"timeline\": ");
         axe_timeline_json(cx, r->timeline, out);

@@ -1,15 +1,17 @@
 /* read.c - a trace from its text.
  *
  *     text    := "trace" NAME { "size" NAME "=" NUMBER } steps
- *     steps   := { declare | loop | do }
+ *     steps   := { declare | loop | let | do }
  *     declare := "hbm" NAME ":" TYPE shape ("in" | "out" | "kept")
  *              | ("sbuf" | "psum") NAME ":" TYPE shape "at" expr "," expr
  *     shape   := "[" expr { "," expr } "]"
  *     loop    := "for" NAME "=" expr "{" steps "}"
+ *     let     := "let" NAME "=" expr
  *     do      := ENGINE OP value { "," value } { "," NAME "=" value }
  *     value   := NAME [ "[" [ expr "," ] expr ":" dim { "," dim } "]" ]
  *              | NUMBER | FUNCTION | "[" dim { "," dim } "]"
  *     dim     := expr [ "by" expr ]
+ *     expr    := numbers, names, + - * / %, "min(" expr "," expr ")", "max(..)"
  *
  * A name holds to the end of its block.  `#` begins a comment. */
 #include <ctype.h>
@@ -34,6 +36,36 @@ node(axe_trace_reader *r, char op, const axe_trace_expr *a,
 static axe_status expr(axe_trace_reader *r, int least,
                        const axe_trace_expr **out);
 
+/* min(a, b), max(a, b): where a parenthesis follows. */
+static axe_status
+least_or_most(axe_trace_reader *r, char op, axe_span at,
+              const axe_trace_expr **out)
+{
+    const axe_trace_expr *a, *b;
+
+    if (++r->depth > MAX_EXPR)
+        return axe_fail(r->cx, at, AXE_ELIMIT, "more than %d parentheses deep",
+                        MAX_EXPR);
+    AXE_TRY(expr(r, 1, &a));
+    AXE_TRY(axe_lex_need(r, ','));
+    AXE_TRY(expr(r, 1, &b));
+    r->depth--;
+    *out = node(r, op, a, b, at);
+    return axe_lex_need(r, ')');
+}
+
+/* Is it the word with a parenthesis behind it?  Then both are taken. */
+static bool
+take_call(axe_trace_reader *r, const char *w)
+{
+    size_t n = strlen(w);
+
+    if (!axe_lex_is_word(r, w) || r->s[n + strspn(r->s + n, " ")] != '(')
+        return false;
+    r->s += n;
+    return axe_lex_take(r, '(');
+}
+
 static axe_status
 operand(axe_trace_reader *r, const axe_trace_expr **out)
 {
@@ -41,6 +73,10 @@ operand(axe_trace_reader *r, const axe_trace_expr **out)
     axe_span              at = axe_lex_here(r, axe_lex_word(r));
     axe_trace_expr       *e;
 
+    if (take_call(r, "min"))
+        return least_or_most(r, '<', at, out);
+    if (take_call(r, "max"))
+        return least_or_most(r, '>', at, out);
     if (axe_lex_take(r, '(')) {
         if (++r->depth > MAX_EXPR)
             return axe_fail(r->cx, at, AXE_ELIMIT,
@@ -399,6 +435,23 @@ loop(axe_trace_reader *r, int depth, axe_trace_step *s)
     return axe_lex_need(r, '}');
 }
 
+/* Its value does not name it. */
+static axe_status
+let(axe_trace_reader *r, axe_trace_step *s)
+{
+    int outer = r->n_scope;
+
+    AXE_TRY(axe_lex_new_var(r, &s->var));
+    r->n_scope = outer;
+    AXE_TRY(axe_lex_need(r, '='));
+    AXE_TRY(expr(r, 1, &s->count));
+    if (r->n_scope == AXE_LEN(r->scope))
+        return axe_fail(r->cx, s->at, AXE_ELIMIT, "more than %d names",
+                        AXE_LEN(r->scope));
+    axe_lex_declare(r, r->out->var[s->var], true, s->var);
+    return AXE_OK;
+}
+
 static axe_status
 step(axe_trace_reader *r, int depth, axe_trace_step *s)
 {
@@ -412,6 +465,10 @@ step(axe_trace_reader *r, int depth, axe_trace_step *s)
     if (axe_lex_take_word(r, "for")) {
         s->kind = AXE_TRACE_LOOP;
         return loop(r, depth, s);
+    }
+    if (axe_lex_take_word(r, "let")) {
+        s->kind = AXE_TRACE_LET;
+        return let(r, s);
     }
     s->kind = AXE_TRACE_DO;
     for (int e = 0; e < AXE_TRN_N_ENGINE; e++)

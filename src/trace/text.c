@@ -8,21 +8,40 @@
 static int
 level(const axe_trace_expr *e)
 {
-    return e->op == '+' || e->op == '-' ? 1 : strchr("#$", e->op) ? 3 : 2;
+    return e->op == '+' || e->op == '-' ? 1 : strchr("#$<>", e->op) ? 3 : 2;
 }
 
+/* A trace, and values of its variables; NULL: they are named. */
+typedef struct view {
+    const axe_trace *t;
+    const int64_t   *var;
+    axe_ctx         *cx;
+} view;
+
 static void
-put_expr(axe_buf *b, const axe_trace *t, const axe_trace_expr *e, int least)
+put_expr(axe_buf *b, const view *t, const axe_trace_expr *e, int least)
 {
-    bool parens = level(e) < least;
+    bool    parens = level(e) < least;
+    int64_t n;
+
+    if (t->var && axe_trace_value_of(t->cx, e, t->var, &n) == AXE_OK) {
+        axe_putf(b, "%" PRId64, n);
+        return;
+    }
 
     if (parens)
         axe_putc(b, '(');
     if (e->op == '#')
         axe_putf(b, "%" PRId64, e->value);
     else if (e->op == '$')
-        axe_puts(b, t->var[e->value]);
-    else {
+        axe_puts(b, t->t->var[e->value]);
+    else if (e->op == '<' || e->op == '>') {
+        axe_puts(b, e->op == '<' ? "min(" : "max(");
+        put_expr(b, t, e->a, 1);
+        axe_puts(b, ", ");
+        put_expr(b, t, e->b, 1);
+        axe_putc(b, ')');
+    } else {
         put_expr(b, t, e->a, level(e));
         axe_putf(b, " %c ", e->op);
         put_expr(b, t, e->b, level(e) + 1);
@@ -32,7 +51,7 @@ put_expr(axe_buf *b, const axe_trace *t, const axe_trace_expr *e, int least)
 }
 
 static void
-put_dims(axe_buf *b, const axe_trace *t, const axe_trace_access *a, int first)
+put_dims(axe_buf *b, const view *t, const axe_trace_access *a, int first)
 {
     for (int i = first; i < a->n_dim; i++) {
         axe_puts(b, i > first ? ", " : "");
@@ -45,9 +64,9 @@ put_dims(axe_buf *b, const axe_trace *t, const axe_trace_access *a, int first)
 }
 
 static void
-put_access(axe_buf *b, const axe_trace *t, const axe_trace_access *a)
+put_access(axe_buf *b, const view *t, const axe_trace_access *a)
 {
-    axe_puts(b, t->tensor[a->tensor].name);
+    axe_puts(b, t->t->tensor[a->tensor].name);
     if (a->n_dim == 0)
         return;
     axe_putc(b, '[');
@@ -62,7 +81,7 @@ put_access(axe_buf *b, const axe_trace *t, const axe_trace_access *a)
 }
 
 static void
-put_value(axe_buf *b, const axe_trace *t, const axe_trace_value *v)
+put_value(axe_buf *b, const view *t, const axe_trace_value *v)
 {
     switch (v->kind) {
     case AXE_TRACE_ABSENT:
@@ -88,7 +107,7 @@ put_value(axe_buf *b, const axe_trace *t, const axe_trace_value *v)
 }
 
 static void
-put_do(axe_buf *b, const axe_trace *t, const axe_trace_step *s)
+put_do(axe_buf *b, const view *t, const axe_trace_step *s)
 {
     int                    n, put = 0;
     const axe_trn_arg_row *arg = axe_trn_args(s->op, &n);
@@ -112,7 +131,7 @@ put_do(axe_buf *b, const axe_trace *t, const axe_trace_step *s)
 }
 
 static void
-put_tensor(axe_buf *b, const axe_trace *t, const axe_trace_tensor *x)
+put_tensor(axe_buf *b, const view *t, const axe_trace_tensor *x)
 {
     static const char *const access[] = {"in", "out", "kept"};
 
@@ -133,16 +152,19 @@ put_tensor(axe_buf *b, const axe_trace *t, const axe_trace_tensor *x)
 }
 
 static void
-put_steps(axe_buf *b, const axe_trace *t, const axe_trace_step *s, int depth)
+put_steps(axe_buf *b, const view *t, const axe_trace_step *s, int depth)
 {
     for (; s; s = s->next) {
         axe_putf(b, "%*s", 4 * depth, "");
         if (s->kind == AXE_TRACE_DECLARE)
-            put_tensor(b, t, &t->tensor[s->tensor]);
+            put_tensor(b, t, &t->t->tensor[s->tensor]);
         else if (s->kind == AXE_TRACE_DO)
             put_do(b, t, s);
-        else {
-            axe_putf(b, "for %s = ", t->var[s->var]);
+        else if (s->kind == AXE_TRACE_LET) {
+            axe_putf(b, "let %s = ", t->t->var[s->var]);
+            put_expr(b, t, s->count, 1);
+        } else {
+            axe_putf(b, "for %s = ", t->t->var[s->var]);
             put_expr(b, t, s->count, 1);
             axe_puts(b, " {\n");
             put_steps(b, t, s->body, depth + 1);
@@ -160,8 +182,55 @@ axe_trace_text(axe_ctx *cx, const axe_trace *t)
     axe_putf(&b, "trace %s\n", t->name);
     for (int i = 0; i < t->n_size; i++)
         axe_putf(&b, "size %s = %" PRId64 "\n", t->var[i], t->size[i]);
-    put_steps(&b, t, t->body, 0);
+    put_steps(&b, &(view){.t = t}, t->body, 0);
     return b.text;
+}
+
+/* ---------------------------------------------------------------- unrolled */
+
+typedef struct unroll {
+    view     v;
+    axe_buf *out;
+    int64_t *var;
+    int64_t  left;
+} unroll;
+
+static axe_status
+put_turns(unroll *u, const axe_trace_step *s)
+{
+    for (; s; s = s->next) {
+        int64_t n;
+        if (u->left-- <= 0)
+            return axe_fail(u->v.cx, s->at, AXE_ELIMIT, "more than %d lines",
+                            AXE_TRACE_MAX_LINES);
+        if (s->kind == AXE_TRACE_DECLARE)
+            put_tensor(u->out, &u->v, &u->v.t->tensor[s->tensor]);
+        else if (s->kind == AXE_TRACE_DO)
+            put_do(u->out, &u->v, s);
+        else {
+            AXE_TRY(axe_trace_value_of(u->v.cx, s->count, u->var, &n));
+            u->var[s->var] = n;
+            for (int64_t i = 0; s->kind == AXE_TRACE_LOOP && i < n; i++) {
+                u->var[s->var] = i;
+                AXE_TRY(put_turns(u, s->body));
+            }
+            continue;
+        }
+        axe_putc(u->out, '\n');
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_trace_unroll(axe_ctx *cx, const axe_trace *t, axe_buf *out)
+{
+    int64_t *var = axe_new_array(cx, int64_t, t->n_var + 1);
+    unroll   u = {{t, var, cx}, out, var, AXE_TRACE_MAX_LINES};
+
+    for (int i = 0; i < t->n_size; i++)
+        var[i] = t->size[i];
+    axe_putf(out, "trace %s\n", t->name);
+    return put_turns(&u, t->body);
 }
 
 axe_status
@@ -209,6 +278,8 @@ axe_trace_value_of(axe_ctx *cx, const axe_trace_expr *e, const int64_t *var,
         fits = b != INT64_MIN && axe_add(a, -b, out);
     else if (e->op == '*')
         fits = axe_mul(a, b, out);
+    else if (e->op == '<' || e->op == '>')
+        *out = (e->op == '<') == (a < b) ? a : b;
     else
         *out = e->op == '/' ? a / b : a % b;
     if (!fits)

@@ -24,14 +24,16 @@
  * that too many are an error of who runs it. */
 enum {
     AXE_TRACE_DIMS = 8,
-    AXE_TRACE_MAX_VARS = 64,
-    AXE_TRACE_MAX_TENSORS = 1 << 14
+    AXE_TRACE_MAX_VARS = 512,
+    AXE_TRACE_MAX_TENSORS = 1 << 14,
+    AXE_TRACE_MAX_LINES = 1 << 20
 };
 
 /* A number of sizes and loop variables. */
 typedef struct axe_trace_expr axe_trace_expr;
 struct axe_trace_expr {
-    char                  op;    /* # value, $ variable, + - * / % */
+    char op;                     /* # value, $ variable, + - * / %,
+                                    < min, > max */
     int64_t               value; /* $: its number */
     const axe_trace_expr *a, *b;
     axe_span              at;
@@ -89,6 +91,7 @@ typedef struct axe_trace_tensor {
 typedef enum axe_trace_step_kind {
     AXE_TRACE_DECLARE,
     AXE_TRACE_LOOP,
+    AXE_TRACE_LET, /* a variable that is `count` to the end of its block */
     AXE_TRACE_DO
 } axe_trace_step_kind;
 
@@ -98,7 +101,7 @@ struct axe_trace_step {
     axe_span              at;
     const axe_trace_step *next;
     int                   tensor; /* DECLARE */
-    int                   var;    /* LOOP: its variable, from 0 .. */
+    int                   var;    /* LOOP, LET: its variable, from 0 .. */
     const axe_trace_expr *count;  /* .. so many times */
     const axe_trace_step *body;
     axe_trn_op            op; /* DO */
@@ -122,6 +125,11 @@ AXE_CHECK axe_status axe_trace_read(axe_ctx *cx, int32_t source,
                                     const char *text, const axe_trace **out);
 /* As text; reading it gives the same. */
 const char *axe_trace_text(axe_ctx *cx, const axe_trace *t);
+/* What is executed, line by line: no sizes, loops or names of numbers; it is a
+ * trace, too, if no tile is declared twice.
+ * Errors  those of its expressions; ELIMIT */
+AXE_CHECK axe_status axe_trace_unroll(axe_ctx *cx, const axe_trace *t,
+                                      axe_buf *out);
 /* "NAME=VALUE" of a size; ENAME, ESYNTAX. */
 AXE_CHECK axe_status axe_trace_set(axe_ctx *cx, const axe_trace *t,
                                    const char *text);

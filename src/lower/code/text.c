@@ -300,9 +300,13 @@ axe_lowered_print(axe_ctx *cx, axe_buf *out, const axe_lowered *l)
 {
     axe_putf(out, "lowered %s for %s", l->plan->kernel->name,
              l->plan->machine->name);
-    if (l->n_grid == 0)
+    if (l->n_grid == 0 && !l->trace)
         axe_putf(out, ": scratch %" PRId64 " bytes a worker", l->scratch_bytes);
     axe_putc(out, '\n');
+    if (l->trace) {
+        axe_puts(out, axe_trace_text(cx, l->trace));
+        return;
+    }
     if (!is_plain(l))
         put_host(cx, out, l->n_host, l->host, 0);
     for (int i = 0; i < l->n_grid; i++)

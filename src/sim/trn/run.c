@@ -40,7 +40,12 @@ run_steps(trn_run *r, const axe_trace_step *s)
             AXE_TRY(trn_declare(r, s));
         } else if (s->kind == AXE_TRACE_DO)
             AXE_TRY(run_do(r, s));
-        else {
+        else if (s->kind == AXE_TRACE_LET) {
+            if (r->n_step++ >= r->max_steps)
+                return too_many(r, s);
+            AXE_TRY(axe_trace_value_of(r->cx, s->count, r->var, &n));
+            r->var[s->var] = n;
+        } else {
             AXE_TRY(axe_trace_value_of(r->cx, s->count, r->var, &n));
             if (n > TRN_MAX_STEPS)
                 return axe_fail(r->cx, s->at, AXE_ELIMIT,

@@ -45,7 +45,7 @@ def jit(function):
 
     def kernel(*arrays):
         record = _machine.current()
-        args = [record.input(name, value) for name, value in
+        args = [value if isinstance(value, int) else record.input(name, value) for name, value in
                 zip(inspect.signature(function).parameters, arrays, strict=True)]
         out = function(*args)
         several = isinstance(out, tuple)

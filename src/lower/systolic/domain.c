@@ -1,0 +1,262 @@
+/* domain.c - how far indices need go.
+ *
+ * A tile's dimension and the indices that go over it are one class.  Where one
+ * of them meets the end of a global tensor, what lies beyond it in the tile is
+ * never read for a result: it would be zeros that are added, or elements that
+ * are not written.  So all of the class end there.  That fails where something
+ * beyond counts: a fold that is no sum of products, or ends that differ; then
+ * the class is `open`, tiles are filled with zeros, and all of it is
+ * computed. */
+#include <string.h>
+
+#include "ir/rewrite.h"
+#include "ir/stmt.h"
+#include "lower/systolic/sys.h"
+
+/* Numbers: statement's indices first, then tensors' dimensions. */
+static int
+of_index(const sys *s, const axe_stmt *st, const axe_var *v)
+{
+    return st->id * s->k->n_var + v->id;
+}
+
+static int
+of_dim(const sys *s, const axe_tensor *t, int d)
+{
+    return s->k->n_index_stmt * s->k->n_var + t->id * AXE_SYSTOLIC_RANK + d;
+}
+
+static int
+find(const sys *s, int i)
+{
+    while (s->up[i] != i)
+        i = s->up[i];
+    return i;
+}
+
+static void
+put_limit(sys *s, int cls, const axe_node *limit)
+{
+    sys_class *c = &s->cls[find(s, cls)];
+
+    if (c->limit && !axe_node_same(c->limit, limit))
+        c->open = true;
+    c->limit = limit;
+}
+
+static void
+join(sys *s, int a, int b)
+{
+    a = find(s, a);
+    b = find(s, b);
+    if (a == b)
+        return;
+    s->up[b] = a;
+    s->cls[a].open = s->cls[a].open || s->cls[b].open;
+    if (s->cls[b].limit)
+        put_limit(s, a, s->cls[b].limit);
+}
+
+const axe_node *
+sys_declared(const axe_stmt *st, const axe_var *v)
+{
+    return axe_stmt_extent(st, v);
+}
+
+/* sub is v + rest: rest, or NULL. */
+static const axe_node *
+rest_of(sys *s, const axe_node *sub, const axe_var *v)
+{
+    axe_affine a;
+
+    if (!axe_affine_of(s->cx, sub, &a) || axe_affine_coef(&a, v) != 1)
+        return NULL;
+    for (int i = 0; i < a.n; i++)
+        if (a.var[i] != v && a.var[i]->kind == AXE_VAR_INDEX)
+            return NULL;
+    return axe_node_with(s->cx, sub, v, axe_index_const(s->cx, 0));
+}
+
+/* Does v + rest end where dimension d does, for all the index's values? */
+static bool
+ends_there(sys *s, const axe_stmt *st, const axe_node *load, int d,
+           const axe_var *v, const axe_node *rest)
+{
+    const axe_node *e = sys_declared(st, v);
+    const axe_node *size = load->u.tensor->shape[d];
+    int64_t         n, m, r;
+
+    (void)s;
+    if (!axe_is_iconst(rest, &r))
+        return false;
+    if (axe_is_iconst(e, &n) && axe_is_iconst(size, &m))
+        return r >= 0 && n + r <= m;
+    return r == 0 && axe_node_same(e, size);
+}
+
+/* Is size - rest at least 1 for all scopes and loops around?  Where rest is the
+ * number of a block of `size` times what a block has. */
+static bool
+is_some(sys *s, const axe_node *size, const axe_node *rest)
+{
+    axe_affine a;
+    int64_t    n, m, c;
+
+    if (!axe_affine_of(s->cx, rest, &a) || a.constant != 0 || a.n > 1)
+        return false;
+    if (a.n == 0)
+        return true;
+    const axe_node *e = a.var[0]->extent;
+    if (!e || a.var[0]->kind == AXE_VAR_PART)
+        return false;
+    if (axe_is_iconst(e, &n) && axe_is_iconst(size, &m))
+        return (n - 1) * a.coef[0] < m;
+    return (e->op == AXE_OP_cdiv && axe_is_iconst(e->arg[1], &c) &&
+            c == a.coef[0] && axe_node_same(e->arg[0], size)) ||
+           (a.coef[0] == 1 && axe_node_same(e, size));
+}
+
+typedef struct walk {
+    sys            *s;
+    const axe_stmt *st;
+} walk;
+
+static void
+look_dim(sys *s, const axe_stmt *st, const axe_node *load, int d)
+{
+    const axe_tensor *t = load->u.tensor;
+    bool              tile = t->space != AXE_SPACE_GLOBAL;
+    bool              plain = false;
+    axe_affine        a;
+
+    if (!axe_affine_of(s->cx, load->arg[d], &a))
+        a.n = 0;
+    for (int i = 0; i < a.n; i++) {
+        const axe_var *v = a.var[i];
+        if (v->kind != AXE_VAR_INDEX)
+            continue;
+        const axe_node *rest = rest_of(s, load->arg[d], v);
+        int64_t         r;
+        if (!rest) {
+            s->cls[find(s, of_index(s, st, v))].open = true;
+            continue;
+        }
+        if (!tile && !ends_there(s, st, load, d, v, rest)) {
+            put_limit(s, of_index(s, st, v),
+                      axe_node2(s->cx, AXE_OP_sub, t->shape[d], rest));
+            if (!is_some(s, t->shape[d], rest))
+                s->cls[find(s, of_index(s, st, v))].open = true;
+        }
+        if (tile && axe_is_iconst(rest, &r) && r == 0) {
+            join(s, of_index(s, st, v), of_dim(s, t, d));
+            plain = true;
+        }
+    }
+    if (tile && !plain)
+        s->cls[find(s, of_dim(s, t, d))].open = true;
+}
+
+static void
+look_load(void *user, const axe_node *n)
+{
+    walk *w = user;
+
+    if (n->op == AXE_OP_load)
+        for (int d = 0; d < n->n_arg; d++)
+            look_dim(w->s, w->st, n, d);
+}
+
+/* Is the value zero where the index is outside of a tensor?  A product of which
+ * a factor is. */
+static bool
+vanishes(const axe_node *n, const axe_var *v)
+{
+    if (n->op == AXE_OP_cast)
+        return vanishes(n->arg[0], v);
+    if (n->op == AXE_OP_mul)
+        return vanishes(n->arg[0], v) || vanishes(n->arg[1], v);
+    return n->op == AXE_OP_load && axe_mentions(n, v);
+}
+
+static void
+look_fold(void *user, const axe_node *n)
+{
+    walk *w = user;
+
+    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++) {
+        const axe_var *v = n->u.reduce.over[i];
+        if (n->u.reduce.fold != AXE_FOLD_SUM || !vanishes(n->arg[0], v))
+            w->s->cls[find(w->s, of_index(w->s, w->st, v))].open = true;
+    }
+}
+
+static void
+look(sys *s, int n, axe_stmt *const *body, int round)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *st = body[i];
+        walk            w = {s, st};
+        if (st->kind == AXE_STMT_INDEX && round == 0) {
+            look_load(&w, st->dst);
+            axe_node_walk(st->value, look_load, &w);
+        } else if (st->kind == AXE_STMT_INDEX) {
+            for (int d = st->n_free; d < st->n_dim; d++)
+                if (st->fold != AXE_FOLD_SUM ||
+                    !vanishes(st->value, st->dim[d].var))
+                    s->cls[find(s, of_index(s, st, st->dim[d].var))].open =
+                        true;
+            axe_node_walk(st->value, look_fold, &w);
+        }
+        look(s, st->n_body, st->body, round);
+        look(s, st->n_other, st->other, round);
+    }
+}
+
+void
+sys_domains(sys *s)
+{
+    int n =
+        s->k->n_index_stmt * s->k->n_var + s->k->n_tensor * AXE_SYSTOLIC_RANK;
+
+    s->up = axe_new_array(s->cx, int, n + 1);
+    s->cls = axe_new_array(s->cx, sys_class, n + 1);
+    for (int i = 0; i < n; i++)
+        s->up[i] = i;
+    look(s, s->k->n_body, s->k->body, 0);
+    look(s, s->k->n_body, s->k->body, 1);
+}
+
+sys_ex
+sys_extent(sys *s, const axe_stmt *st, const axe_var *v)
+{
+    const axe_node  *e = sys_declared(st, v);
+    const sys_class *c = &s->cls[find(s, of_index(s, st, v))];
+    sys_ex           out = sys_of(s, e);
+
+    if (!c->limit || c->open || axe_node_same(e, c->limit))
+        return out;
+    return sys_named(s, v->name, sys_min(s, out, sys_of(s, c->limit)));
+}
+
+bool
+sys_inside(sys *s, const axe_node *load, int d)
+{
+    axe_affine a;
+    bool       any = false;
+
+    if (!axe_affine_of(s->cx, load->arg[d], &a))
+        return false;
+    for (int i = 0; i < a.n; i++) {
+        const axe_var *v = a.var[i];
+        if (v->kind != AXE_VAR_INDEX)
+            continue;
+        const axe_node  *rest = rest_of(s, load->arg[d], v);
+        const sys_class *c = &s->cls[find(s, of_index(s, s->s, v))];
+        if (!rest || any)
+            return false;
+        any = true;
+        if (!ends_there(s, s->s, load, d, v, rest) && c->open)
+            return false;
+    }
+    return any;
+}

@@ -1,0 +1,184 @@
+/* lower.c - a kernel's statements as steps of a trace, in the order of the
+ * text: engines wait for one another where their tiles overlap. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/ctx.h"
+#include "lower/systolic/sys.h"
+
+static void body(sys *s, int n, axe_stmt *const *list);
+
+static void
+loops(sys *s, const axe_stmt *st, int i)
+{
+    bool opened;
+
+    if (i == st->n_var) {
+        body(s, st->n_body, st->body);
+        return;
+    }
+    const axe_var *v = st->var[i];
+    sys_ex         at = sys_for(s, v->name, sys_of(s, v->extent), &opened);
+    s->var[v->id] = sys_text(s, at);
+    loops(s, st, i + 1);
+    sys_end(s, opened);
+    s->var[v->id] = NULL;
+}
+
+static void
+branch(sys *s, const axe_stmt *st)
+{
+    for (int no = 0; no < 2; no++) {
+        sys_ex count = sys_cond(s, st->cond, no);
+        bool   opened;
+        if ((!count.t && count.c == 0) || (no && st->n_other == 0))
+            continue;
+        sys_if(s, count, &opened);
+        body(s, no ? st->n_other : st->n_body, no ? st->other : st->body);
+        sys_end(s, opened);
+    }
+}
+
+/* Is it the zero that a sum in PSUM begins with?  Its first product does. */
+static bool
+is_first_zero(const sys *s, const axe_stmt *st)
+{
+    return s->plan->systolic->tile[st->dst->u.tensor->id].psum &&
+           st->fold == AXE_FOLD_NONE && st->value->op == AXE_OP_fconst;
+}
+
+static void
+step(sys *s, const axe_stmt *st)
+{
+    axe_systolic_product pr;
+
+    switch (st->kind) {
+    case AXE_STMT_SCOPE:
+    case AXE_STMT_FOR:
+        loops(s, st, 0);
+        break;
+    case AXE_STMT_TENSOR:
+        if (st->tensor->space != AXE_SPACE_GLOBAL)
+            sys_declare(s, st->tensor);
+        break;
+    case AXE_STMT_PRODUCE:
+        for (int i = 0; i < st->pipeline->n_tensor; i++)
+            sys_declare(s, st->pipeline->tensor[i]);
+        body(s, st->n_body, st->body);
+        break;
+    case AXE_STMT_CONSUME:
+    case AXE_STMT_TURN:
+        body(s, st->n_body, st->body);
+        break;
+    case AXE_STMT_IF:
+        branch(s, st);
+        break;
+    case AXE_STMT_INDEX:
+        if (is_first_zero(s, st))
+            break;
+        if (axe_systolic_is_product(s->cx, st, s->plan->systolic->tile, &pr))
+            sys_contract(s, st, &pr);
+        else
+            sys_map(s, st);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+body(sys *s, int n, axe_stmt *const *list)
+{
+    for (int i = 0; i < n && s->st == AXE_OK; i++)
+        step(s, list[i]);
+}
+
+static const char *
+plain(axe_ctx *cx, const char *name)
+{
+    char *out = axe_textf(cx, "%s", name);
+
+    for (char *c = out; *c; c++)
+        if (*c == '.')
+            *c = '_';
+    return out;
+}
+
+static void
+put_tensor(sys *s, const axe_tensor *t, const char *access)
+{
+    axe_type compute;
+
+    if (s->st == AXE_OK)
+        s->st =
+            axe_compute_type(s->cx, s->plan->machine, t->at, t->type, &compute);
+    if (s->st != AXE_OK)
+        return;
+    axe_putf(&s->out, "hbm %s : %s[", s->name[t->id],
+             axe_type_table[t->type].name);
+    for (int d = 0; d < t->rank; d++)
+        axe_putf(&s->out, "%s%s", d > 0 ? ", " : "",
+                 sys_text(s, sys_of(s, t->shape[d])));
+    axe_putf(&s->out, "%s] %s\n", t->rank == 0 ? "1" : "", access);
+}
+
+static void
+head(sys *s)
+{
+    const axe_kernel        *k = s->k;
+    static const char *const access[] = {[AXE_DIR_LOCAL] = "kept",
+                                         [AXE_DIR_IN] = "in",
+                                         [AXE_DIR_OUT] = "out",
+                                         [AXE_DIR_INOUT] = "kept"};
+
+    axe_putf(&s->out, "trace %s\n", k->name);
+    for (int i = 0; i < k->n_size; i++) {
+        const axe_var *v = k->size[i];
+        s->var[v->id] = plain(s->cx, v->name);
+        axe_putf(&s->out, "size %s = %" PRId64 "\n", s->var[v->id],
+                 v->is_fixed ? v->fixed : 1024);
+    }
+    for (int i = 0; i < k->n_param; i++)
+        put_tensor(s, k->param[i], access[k->param[i]->dir]);
+    for (int i = 0; i < k->n_temp; i++)
+        put_tensor(s, k->temp[i], "kept");
+}
+
+static void
+look_names(sys *s, int n, axe_stmt *const *list)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *st = list[i];
+        if (st->kind == AXE_STMT_TENSOR)
+            s->name[st->tensor->id] = plain(s->cx, st->tensor->name);
+        for (int j = 0;
+             st->kind == AXE_STMT_PIPELINE && j < st->pipeline->n_tensor; j++)
+            s->name[st->pipeline->tensor[j]->id] =
+                plain(s->cx, st->pipeline->tensor[j]->name);
+        look_names(s, st->n_body, st->body);
+        look_names(s, st->n_other, st->other);
+    }
+}
+
+axe_status
+axe_systolic_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
+{
+    const axe_kernel *k = p->kernel;
+    sys              *s = axe_new(cx, sys);
+    int32_t           source;
+
+    *s = (sys){.cx = cx, .plan = p, .k = k, .out = {.cx = cx}, .st = AXE_OK};
+    s->var = axe_new_array(cx, const char *, k->n_var + 1);
+    s->name = axe_new_array(cx, const char *, k->n_tensor + 1);
+    for (int i = 0; i < k->n_param; i++)
+        s->name[k->param[i]->id] = plain(cx, k->param[i]->name);
+    look_names(s, k->n_body, k->body);
+    sys_domains(s);
+    head(s);
+    body(s, k->n_body, k->body);
+    AXE_TRY(s->st);
+    out->plan = p;
+    source = axe_source_add(cx, axe_textf(cx, "trace of %s", k->name),
+                            s->out.text, s->out.len);
+    return axe_trace_read(cx, source, s->out.text, &out->trace);
+}

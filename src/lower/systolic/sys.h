@@ -1,0 +1,183 @@
+/* sys.h - between the files of this folder.
+ *
+ * A trace is written as text and read again, so that what it is has one
+ * definition.  Numbers in it are expressions of sizes and loops: `sys_ex`.
+ *
+ * A statement's indices are bound one after the other: one goes over
+ * partitions (P), 128 values at a time; one along them (F), in chunks; the
+ * others are loops.  Extents are what is inside of the tensors (domain.c), so
+ * what is left of a tile is min(128, left). */
+#ifndef AXE_LOWER_SYSTOLIC_SYS_H
+#define AXE_LOWER_SYSTOLIC_SYS_H
+
+#include "lower/systolic/systolic.h"
+#include "plan/systolic/systolic.h"
+
+/* A number of the trace: text, or if that is NULL the constant. */
+typedef struct sys_ex {
+    const char *t;
+    int64_t     c;
+    int         level; /* of the text: 1 sum, 2 product, 3 neither */
+    int64_t     most;  /* it is no more than that; INT64_MAX: not known */
+} sys_ex;
+
+/* An expression that has a name, until the block at `depth` closes. */
+typedef struct sys_let {
+    const char *text;
+    sys_ex      name;
+    int         depth;
+} sys_let;
+
+/* How an index of the statement at hand is bound. */
+typedef struct sys_bind {
+    const axe_var *v;
+    sys_ex         base, count; /* values base .. base + count - 1 */
+    sys_ex         block;       /* P: base / 128 */
+} sys_bind;
+
+/* What tensors' dimensions and statements' indices have in common, and how far
+ * both go (domain.c). */
+typedef struct sys_class {
+    const axe_node *limit; /* NULL: as far as they are declared */
+    bool            open;  /* limits that differ, or that may not be taken */
+} sys_class;
+
+typedef enum sys_kind { SYS_NUMBER, SYS_TILE } sys_kind;
+
+/* A value of one pass over P and F. */
+typedef struct sys_val {
+    sys_kind    kind;
+    double      number;
+    const char *name; /* a tile's, at `off`, `step` apart along F */
+    sys_ex      off, step;
+    axe_type    type;
+    bool        psum, column; /* column: the same along F */
+} sys_val;
+
+/* A value that is at hand, until the loop `depth` closes. */
+typedef struct sys_known {
+    const axe_node *node;
+    bool            column;
+    int             depth;
+    sys_val         val;
+} sys_known;
+
+enum {
+    SYS_MAX_BIND = 16,
+    SYS_MAX_KNOWN = 64,
+    SYS_MAX_LET = 64,
+    SYS_MAX_DEPTH = 32,
+    SYS_CHUNK = 512
+};
+
+typedef struct sys {
+    axe_ctx          *cx;
+    const axe_plan   *plan;
+    const axe_kernel *k;
+    axe_buf           out;
+    int               depth;
+    int               n_name;
+    const char     *turn[SYS_MAX_DEPTH]; /* the loops' variables; NULL: an if */
+    const char    **var;  /* by id: a scope's, loop's or size's text */
+    const char    **name; /* by tensor id: what the trace calls it */
+    int            *up;   /* domain.c */
+    sys_class      *cls;
+    const axe_stmt *s; /* at hand */
+    int             n_bind;
+    sys_bind        bind[SYS_MAX_BIND];
+    const sys_bind *P, *F;
+    int64_t         temp, high; /* next free byte of SBUF; and the most of
+                                   the statement */
+    int        n_bank[2];       /* asked for so far: turns begin apart */
+    int        n_known;
+    sys_known  known[SYS_MAX_KNOWN];
+    int        n_let;
+    sys_let    let[SYS_MAX_LET];
+    double     busy[AXE_TRN_N_ENGINE]; /* [elements / GHz] so far */
+    axe_status st;
+} sys;
+
+/* ex.c */
+sys_ex      sys_c(int64_t c);
+sys_ex      sys_name(const char *t);
+sys_ex      sys_add(sys *s, sys_ex a, sys_ex b);
+sys_ex      sys_sub(sys *s, sys_ex a, sys_ex b);
+sys_ex      sys_mul(sys *s, sys_ex a, sys_ex b);
+sys_ex      sys_div(sys *s, sys_ex a, sys_ex b); /* of numbers from 0 */
+sys_ex      sys_mod(sys *s, sys_ex a, sys_ex b);
+sys_ex      sys_min(sys *s, sys_ex a, sys_ex b);
+sys_ex      sys_max(sys *s, sys_ex a, sys_ex b);
+sys_ex      sys_up(sys *s, sys_ex a, int64_t by); /* a / by, rounded up */
+const char *sys_text(sys *s, sys_ex e);
+
+/* number.c */
+const sys_bind *sys_bound(const sys *s, const axe_var *v);
+/* Of indices what they are bound to begin with. */
+sys_ex sys_of(sys *s, const axe_node *n);
+/* 1 where the condition holds, else 0. */
+sys_ex sys_cond(sys *s, const axe_node *n, bool no);
+
+/* emit.c */
+void sys_line(sys *s, const char *fmt, ...) AXE_PRINTF(2, 3);
+void sys_fail(sys *s, axe_span at, const char *help, const char *fmt, ...)
+    AXE_PRINTF(4, 5);
+const char *sys_new_name(sys *s, const char *stem);
+/* Opens a loop, unless it runs once; its variable, 0 if there is none. */
+sys_ex sys_for(sys *s, const char *stem, sys_ex count, bool *opened);
+/* The number by a name, if it is not a simple one. */
+sys_ex sys_named(sys *s, const char *stem, sys_ex e);
+void   sys_if(sys *s, sys_ex count, bool *opened); /* 0 or 1 times */
+void   sys_end(sys *s, bool opened);
+/* n places, by turns, of the innermost loop: "i % 2", or 0. */
+sys_ex sys_turn(sys *s, int n);
+/* A statement: nothing is bound or at hand. */
+void sys_begin(sys *s, const axe_stmt *st);
+/* A tile of SBUF for the statement at hand. */
+sys_val sys_temp(sys *s, axe_type type, int64_t cols);
+/* A bank of PSUM: 0 for sums, 1 for what is turned. */
+sys_val sys_bank(sys *s, axe_type type, int which);
+/* Declares the tile. */
+void sys_declare(sys *s, const axe_tensor *t);
+/* The tile's access, of so many partitions and elements. */
+const char *sys_put(sys *s, const sys_val *v, sys_ex parts, sys_ex cols);
+/* dst = src, by the engine with the least work. */
+void sys_copy(sys *s, const sys_val *dst, const sys_val *src, sys_ex parts,
+              sys_ex cols);
+
+/* domain.c */
+void sys_domains(sys *s);
+/* How far the index goes in the statement. */
+sys_ex          sys_extent(sys *s, const axe_stmt *st, const axe_var *v);
+const axe_node *sys_declared(const axe_stmt *st, const axe_var *v);
+/* Does the statement's index keep to where dimension d of the load, of global
+ * memory, has elements? */
+bool sys_inside(sys *s, const axe_node *load, int d);
+
+/* access.c */
+typedef enum sys_fit { SYS_FITS, SYS_TURNED, SYS_APART } sys_fit;
+/* The access with P and F as they are bound.  TURNED: with both exchanged it
+ * would fit. */
+sys_fit sys_access(sys *s, const axe_node *load, sys_val *out);
+/* The same, moved and turned as needed: in SBUF, or where it lies. */
+sys_val sys_fetch(sys *s, const axe_node *load);
+/* So into a tile of SBUF. */
+void sys_fetch_into(sys *s, const axe_node *load, const sys_val *dst);
+void sys_store(sys *s, const axe_node *dst, const sys_val *v);
+/* Of e values in blocks of `most` that which begins with `base`; not opened:
+ * there is one block. */
+sys_ex    sys_rest(sys *s, sys_ex e, sys_ex base, int64_t most, bool opened);
+sys_ex    sys_parts(const sys *s);
+sys_ex    sys_cols(const sys *s);
+sys_bind *sys_bind_to(sys *s, const axe_var *v, sys_ex base, sys_ex count);
+/* Loops of n indices that are neither P nor F. */
+int  sys_open(sys *s, int n, const axe_dim *dim, bool *opened);
+void sys_close(sys *s, int n_opened, const bool *opened, int n_bind);
+
+/* value.c */
+sys_val sys_value(sys *s, const axe_node *n, const sys_val *want);
+void    sys_map(sys *s, const axe_stmt *st);
+
+/* contract.c */
+void sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr);
+
+#endif

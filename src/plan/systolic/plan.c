@@ -1,0 +1,456 @@
+/* plan.c - what the engines of one core can run; layouts of tiles, their
+ * places, and the kind of each statement. */
+#include <inttypes.h>
+
+#include "ir/stmt.h"
+#include "plan/access/access.h"
+#include "plan/rewrite/interleave.h"
+#include "plan/systolic/systolic.h"
+
+typedef axe_status stmt_fn(axe_planner *p, axe_stmt *s);
+
+static axe_status
+each(axe_planner *p, int n, axe_stmt *const *body, stmt_fn *fn)
+{
+    for (int i = 0; i < n; i++) {
+        AXE_TRY(fn(p, body[i]));
+        AXE_TRY(each(p, body[i]->n_body, body[i]->body, fn));
+        AXE_TRY(each(p, body[i]->n_other, body[i]->other, fn));
+    }
+    return AXE_OK;
+}
+
+static axe_status
+refuse(axe_planner *p, axe_span at, const char *why, const char *help)
+{
+    axe_fail(p->cx, at, AXE_EUNSUPPORTED, "%s %s", p->mc->name, why);
+    axe_help(p->cx, "%s", help);
+    return AXE_EUNSUPPORTED;
+}
+
+static axe_status
+check(axe_planner *p, axe_stmt *s)
+{
+    switch (s->kind) {
+    case AXE_STMT_SCOPE:
+        return s->scope == AXE_SCOPE_CLUSTER
+                   ? refuse(p, s->at, "has no clusters", "use cta")
+                   : AXE_OK;
+    case AXE_STMT_LOOP:
+    case AXE_STMT_BREAK:
+    case AXE_STMT_CONTINUE:
+        return refuse(p, s->at,
+                      "runs loops whose counts are known when the kernel is "
+                      "made, and leaves none early",
+                      "write a `for` over all iterations");
+    case AXE_STMT_ROLES:
+        return refuse(p, s->at,
+                      "runs roles one after the other, for which no order was "
+                      "found",
+                      "write one loop that produces and consumes, as "
+                      "kernels/gemm.axe does");
+    case AXE_STMT_INDEX:
+        if (s->atom)
+            return refuse(p, s->at, "has no atom of another machine",
+                          "leave `atom` away for this machine");
+        if (s->prefix)
+            return refuse(p, s->at, "has no running sums yet",
+                          "compute it on another machine");
+        return axe_is_scatter(p->cx, s)
+                   ? refuse(p, s->at,
+                            "writes no elements whose places are computed",
+                            "run the kernel on another machine")
+                   : AXE_OK;
+    default:
+        return AXE_OK;
+    }
+}
+
+axe_status
+axe_systolic_check(axe_planner *p)
+{
+    p->systolic = axe_new(p->cx, axe_systolic_plan);
+    p->systolic->tile =
+        axe_new_array(p->cx, axe_systolic_tile, p->kernel->n_tensor + 1);
+    return each(p, p->kernel->n_body, p->kernel->body, check);
+}
+
+/* ---------------------------------------------------------------- layouts */
+
+static axe_status
+declare(axe_planner *p, const axe_tensor *t, int stages)
+{
+    axe_systolic_tile *x = &p->systolic->tile[t->id];
+    axe_type           compute;
+
+    AXE_TRY(axe_compute_type(p->cx, p->mc, t->at, t->type, &compute));
+    if (t->rank > AXE_SYSTOLIC_RANK)
+        return refuse(p, t->at, "has tiles of at most 8 dimensions",
+                      "declare it with fewer");
+    *x = (axe_systolic_tile){.tensor = t, .stages = stages};
+    x->part = t->rank >= 2 ? t->rank - 2 : t->rank - 1;
+    for (int d = 0; d < t->rank; d++)
+        if (!axe_is_iconst(t->shape[d], &x->extent[d]))
+            return refuse(p, t->at, "wants tiles of constant extents",
+                          "divide the kernel by constants");
+    p->place[t->id] = (axe_place){
+        .tensor = t, .type = t->type, .why = "rows over partitions"};
+    return AXE_OK;
+}
+
+static axe_status
+find_tiles(axe_planner *p, axe_stmt *s)
+{
+    if (s->kind == AXE_STMT_TENSOR && s->tensor->space != AXE_SPACE_GLOBAL)
+        return declare(p, s->tensor, 1);
+    if (s->kind == AXE_STMT_PIPELINE)
+        for (int i = 0; i < s->pipeline->n_tensor; i++)
+            AXE_TRY(declare(p, s->pipeline->tensor[i], s->pipeline->n_stage));
+    return AXE_OK;
+}
+
+/* Is all that writes t a copy from global memory? */
+typedef struct writers {
+    const axe_tensor *t;
+    bool              copies;
+} writers;
+
+static void
+look_writers(writers *w, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == w->t) {
+            const axe_node *from = axe_systolic_load(s->value);
+            w->copies = w->copies && s->fold == AXE_FOLD_NONE && from &&
+                        from->u.tensor->space == AXE_SPACE_GLOBAL;
+        }
+        look_writers(w, s->n_body, s->body);
+        look_writers(w, s->n_other, s->other);
+    }
+}
+
+static axe_status
+vote(axe_planner *p, axe_stmt *s)
+{
+    axe_systolic_product pr;
+
+    if (s->kind != AXE_STMT_INDEX ||
+        !axe_systolic_is_product(p->cx, s, NULL, &pr))
+        return AXE_OK;
+    for (int f = 0; f < 2; f++) {
+        const axe_tensor  *t = pr.factor[f]->u.tensor;
+        axe_systolic_tile *x = &p->systolic->tile[t->id];
+        writers            w = {t, true};
+        if (!x->tensor)
+            continue;
+        look_writers(&w, p->kernel->n_body, p->kernel->body);
+        if (!w.copies)
+            continue;
+        x->part = axe_systolic_dim_of(p->cx, pr.factor[f], pr.k);
+        x->fixed = true;
+        p->place[t->id].why = axe_textf(
+            p->cx, "sum index %s of a product over partitions", pr.k->name);
+    }
+    return AXE_OK;
+}
+
+/* ------------------------------------------- which tiles go side by side */
+
+/* Tiles that a map reads or writes have the same index over partitions: that
+ * of vectors, and never one that is folded. */
+typedef struct side {
+    axe_planner    *p;
+    const axe_stmt *s;
+    const axe_var  *part; /* over partitions in the statement */
+    bool            sure; /* a vector, or a tile that is known, says so */
+    bool            moved;
+    bool           *known; /* by tensor id */
+} side;
+
+static axe_systolic_tile *
+tile_of(const side *w, const axe_node *n)
+{
+    axe_systolic_tile *x =
+        n->op == AXE_OP_load ? &w->p->systolic->tile[n->u.tensor->id] : NULL;
+
+    return x && x->tensor ? x : NULL;
+}
+
+static const axe_var *
+just_index(const axe_node *n)
+{
+    return n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX ? n->u.var
+                                                                  : NULL;
+}
+
+static bool
+is_free(const axe_stmt *s, const axe_var *v)
+{
+    for (int i = 0; i < s->n_free; i++)
+        if (s->dim[i].var == v)
+            return true;
+    return false;
+}
+
+static void
+find_side(void *user, const axe_node *n)
+{
+    side              *w = user;
+    axe_systolic_tile *x = tile_of(w, n);
+
+    if (!x || w->sure || x->part < 0 ||
+        (x->tensor->rank > 1 && !w->known[x->tensor->id]))
+        return;
+    const axe_var *v = just_index(n->arg[x->part]);
+    if (v && is_free(w->s, v)) {
+        w->part = v;
+        w->sure = true;
+    }
+}
+
+static void
+take_side(void *user, const axe_node *n)
+{
+    side              *w = user;
+    axe_systolic_tile *x = tile_of(w, n);
+
+    if (!x || w->known[x->tensor->id])
+        return;
+    for (int d = 0; d < x->tensor->rank; d++)
+        if (just_index(n->arg[d]) == w->part) {
+            x->part = d;
+            w->known[x->tensor->id] = w->moved = true;
+            w->p->place[x->tensor->id].why =
+                axe_textf(w->p->cx,
+                          "%s over partitions, as what it is "
+                          "computed with",
+                          w->part->name);
+            return;
+        }
+}
+
+static void
+align(side *w, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt      *s = body[i];
+        axe_systolic_product pr;
+        if (s->kind == AXE_STMT_INDEX &&
+            !axe_systolic_is_product(w->p->cx, s, NULL, &pr)) {
+            w->s = s;
+            w->sure = false;
+            find_side(w, s->dst);
+            axe_node_walk(s->value, find_side, w);
+            if (w->sure) {
+                take_side(w, s->dst);
+                axe_node_walk(s->value, take_side, w);
+            }
+        }
+        align(w, s->n_body, s->body);
+        align(w, s->n_other, s->other);
+    }
+}
+
+/* Sums of products that begin as zeros where they are declared, and to which
+ * nothing else is done but adding products. */
+typedef struct adders {
+    axe_planner      *p;
+    const axe_tensor *t;
+    bool              only;
+    int               n;
+} adders;
+
+static bool
+is_zero(const axe_stmt *s, const axe_tensor *t)
+{
+    return s->kind == AXE_STMT_INDEX && s->dst->u.tensor == t &&
+           s->fold == AXE_FOLD_NONE && s->value->op == AXE_OP_fconst &&
+           s->value->u.f == 0;
+}
+
+static void
+look_adders(adders *a, int n, axe_stmt *const *body, const axe_stmt *zero)
+{
+    for (int i = 0; i < n; i++) {
+        axe_stmt            *s = body[i];
+        axe_systolic_product pr;
+        if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == a->t &&
+            s != zero) {
+            a->only = a->only && s->fold == AXE_FOLD_SUM &&
+                      axe_systolic_is_product(a->p->cx, s, NULL, &pr);
+            a->n++;
+        }
+        look_adders(a, s->n_body, s->body, zero);
+        look_adders(a, s->n_other, s->other, zero);
+    }
+}
+
+static int64_t
+banks_of(const axe_systolic_tile *x)
+{
+    int64_t row = 1;
+
+    for (int d = 0; d < x->tensor->rank; d++)
+        if (d != x->part)
+            row *= x->extent[d];
+    return (x->extent[x->part] + AXE_SYSTOLIC_P - 1) / AXE_SYSTOLIC_P *
+           ((row + AXE_SYSTOLIC_N - 1) / AXE_SYSTOLIC_N);
+}
+
+static void
+look_sums(axe_planner *p, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_tensor *t =
+            body[i]->kind == AXE_STMT_TENSOR ? body[i]->tensor : NULL;
+        if (t && t->space != AXE_SPACE_GLOBAL && t->rank == 2 &&
+            t->type == AXE_TYPE_f32 && i + 1 < n && is_zero(body[i + 1], t)) {
+            adders a = {p, t, true, 0};
+            look_adders(&a, p->kernel->n_body, p->kernel->body, body[i + 1]);
+            int64_t banks = banks_of(&p->systolic->tile[t->id]);
+            int     most = AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE;
+            if (a.only && a.n > 0 && p->systolic->banks + banks <= most) {
+                p->systolic->tile[t->id].psum = true;
+                p->systolic->banks += (int)banks;
+                p->place[t->id].why = "a sum of products stays in PSUM";
+            }
+        }
+        look_sums(p, body[i]->n_body, body[i]->body);
+        look_sums(p, body[i]->n_other, body[i]->other);
+    }
+}
+
+/* Strides along a partition, and the layout as text. */
+static axe_status
+lay_out(axe_planner *p, axe_systolic_tile *x)
+{
+    const axe_tensor *t = x->tensor;
+    axe_buf           ext = {.cx = p->cx}, str = {.cx = p->cx};
+    int64_t           row = 1;
+    axe_place        *pl = &p->place[t->id];
+
+    x->n_part = 1;
+    x->blocks = 1;
+    for (int d = t->rank - 1; d >= 0; d--)
+        if (d != x->part) {
+            x->stride[d] = row;
+            row *= x->extent[d];
+        }
+    if (x->psum)
+        row = (row + AXE_SYSTOLIC_N - 1) / AXE_SYSTOLIC_N * AXE_SYSTOLIC_N;
+    if (x->part >= 0) {
+        int64_t e = x->extent[x->part];
+        x->n_part = e < AXE_SYSTOLIC_P ? e : AXE_SYSTOLIC_P;
+        x->blocks = (e + AXE_SYSTOLIC_P - 1) / AXE_SYSTOLIC_P;
+        x->stride[x->part] = row;
+    }
+    x->size = row * x->blocks;
+    x->bytes = (axe_type_bytes(t->type, x->size) + 3) / 4 * 4;
+    for (int d = 0; d < t->rank; d++) {
+        const char *sep = d > 0 ? ", " : "";
+        if (d != x->part) {
+            axe_putf(&ext, "%s%" PRId64, sep, x->extent[d]);
+            axe_putf(&str, "%s%" PRId64 "@F", sep, x->stride[d]);
+        } else if (x->blocks > 1) {
+            axe_putf(&ext, "%s%" PRId64 ", %" PRId64, sep, x->blocks,
+                     x->n_part);
+            axe_putf(&str, "%s%" PRId64 "@F, 1@P", sep, row);
+        } else {
+            axe_putf(&ext, "%s%" PRId64, sep, x->n_part);
+            axe_putf(&str, "%s1@P", sep);
+        }
+    }
+    if (t->rank == 0) {
+        axe_puts(&ext, "1");
+        axe_puts(&str, "1@F");
+    }
+    return axe_layout_read(p->cx,
+                           axe_textf(p->cx, "(%s) : (%s)", ext.text, str.text),
+                           &pl->layout);
+}
+
+axe_status
+axe_systolic_choose_layouts(axe_planner *p)
+{
+    AXE_TRY(each(p, p->kernel->n_body, p->kernel->body, find_tiles));
+    AXE_TRY(each(p, p->kernel->n_body, p->kernel->body, vote));
+    side w = {.p = p};
+    w.known = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
+    for (int i = 0; i < p->kernel->n_tensor; i++)
+        w.known[i] = p->systolic->tile[i].fixed;
+    do {
+        w.moved = false;
+        align(&w, p->kernel->n_body, p->kernel->body);
+    } while (w.moved);
+    look_sums(p, p->kernel->n_body, p->kernel->body);
+    for (int i = 0; i < p->kernel->n_tensor; i++)
+        if (p->systolic->tile[i].tensor)
+            AXE_TRY(lay_out(p, &p->systolic->tile[i]));
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------ places */
+
+axe_status
+axe_systolic_place(axe_planner *p)
+{
+    const int64_t most = axe_trn_memories[AXE_TRN_SBUF].bytes;
+    int           bank = 0;
+
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        axe_systolic_tile *x = &p->systolic->tile[i];
+        if (!x->tensor)
+            continue;
+        if (x->psum) {
+            x->offset = (int64_t)bank * axe_trn_memories[AXE_TRN_PSUM].bank;
+            bank += (int)banks_of(x);
+        } else {
+            x->offset = p->systolic->bytes;
+            p->systolic->bytes += x->bytes * x->stages;
+        }
+        p->place[i].offset = x->offset;
+        p->place[i].bytes = x->bytes * x->stages;
+        if (p->systolic->bytes <= most)
+            continue;
+        axe_fail(p->cx, x->tensor->at, AXE_ELIMIT,
+                 "%s and the tiles before it need %" PRId64
+                 " bytes of a partition; %s has %" PRId64,
+                 x->tensor->name, p->systolic->bytes, p->mc->name, most);
+        axe_help(p->cx, "choose smaller tiles, or fewer stages");
+        return AXE_ELIMIT;
+    }
+    return AXE_OK;
+}
+
+/* --------------------------------------------------------------- schedules */
+
+static axe_status
+schedule(axe_planner *p, axe_stmt *s)
+{
+    axe_systolic_product pr;
+    axe_schedule        *out;
+    axe_nest            *nest;
+
+    if (s->kind != AXE_STMT_INDEX)
+        return AXE_OK;
+    out = axe_new(p->cx, axe_schedule);
+    nest = axe_new(p->cx, axe_nest);
+    *nest = (axe_nest){.n_dim = s->n_dim, .dim = s->dim, .lanes = 1};
+    *out = (axe_schedule){.stmt = s,
+                          .kind = AXE_SCHED_MAP,
+                          .value = s->value,
+                          .n_nest = 1,
+                          .nest = nest,
+                          .bytes = -1};
+    if (axe_systolic_is_product(p->cx, s, p->systolic->tile, &pr))
+        out->kind = AXE_SCHED_CONTRACT;
+    p->schedule[s->id] = out;
+    return AXE_OK;
+}
+
+axe_status
+axe_systolic_schedule_all(axe_planner *p)
+{
+    return each(p, p->kernel->n_body, p->kernel->body, schedule);
+}

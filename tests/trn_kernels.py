@@ -1,0 +1,161 @@
+"""Kernels for Trainium 1: tests/trn_kernels.py AXE SOURCE.
+
+Each row of tests/trn.list, in one of its types by turns (TRN_ALL=1: in all): its
+trace is simulated and compared with the reference; its text for NKI is executed by
+the shim in tests/nki, whose record must be the trace, instruction by instruction,
+and whose results must be the trace's."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+axe, source = sys.argv[1:3]
+only = sys.argv[3:]
+sys.path.insert(0, os.path.join(source, "tests", "nki"))
+
+import nki  # noqa: E402
+from nki._machine import rounded  # noqa: E402
+
+BITS = {"bf16": np.uint16, "f32": np.float32, "f16": np.float16, "i8": np.int8, "u8": np.uint8}
+
+
+def command(*args):
+    done = subprocess.run([axe, *args], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(done.stdout[-1500:] + done.stderr[-1500:])
+    return done.stdout
+
+
+def random(rng, dtype, shape):
+    if dtype in ("i8", "u8"):
+        return rng.integers(0 if dtype == "u8" else -100, 100, shape).astype(BITS[dtype])
+    x = rng.normal(0, 1, shape).astype(np.float32)
+    return (rounded(x, "bf16").view(np.uint32) >> 16).astype(np.uint16) if dtype == "bf16" \
+        else x.astype(BITS[dtype])
+
+
+def canonical(lines):
+    """Tiles by the order of their declaration, numbers by their values; whether a
+    product adds is what the trace does not say."""
+    names, out = {}, []
+    for line in lines:
+        line = line.strip()
+        m = re.match(r"(sbuf|psum) (\w+) : (.*)", line)
+        if m:
+            names[m[2]] = f"tile{len(out)}"
+            line = f"{m[1]} {names[m[2]]} : {m[3]}"
+        elif not line or line.split()[0] in ("trace", "hbm"):
+            continue
+        else:
+            line = re.sub(r", accumulate=\d", "", line)
+            line = re.sub(r"\b\w+(?=\[)", lambda w: names.get(w[0], w[0]), line)
+            head, *named = re.split(r", (?=\w+=)", line)
+            named = [re.sub(r"=(-?[\d.]+(e[-+]?\d+)?)$", lambda n: f"={float(n[1])!r}", x)
+                     for x in named]
+            line = ", ".join([head, *sorted(x for x in named if not x.endswith("=0.0") or
+                                            "offset" not in x and "multiplier" not in x)])
+        out.append(line)
+    return out
+
+
+def by_shim(tmp, file, kernel, sets, sizes, seed):
+    rng = np.random.default_rng(seed)
+    trace = command("compile", file, kernel, "--target", "trn1", *sets, "--emit", "lower")
+    trace = trace[trace.index("trace "):]
+    path = os.path.join(tmp, "t.trace")
+    with open(path, "w") as f:
+        f.write(trace)
+    text = command("compile", file, kernel, "--target", "trn1", *sets, "--emit", "c")
+    with open(os.path.join(tmp, f"k_{kernel}.py"), "w") as f:
+        f.write(text)
+    values = {m[1]: int(m[2]) for m in re.finditer(r"^size (\w+) = (\d+)$", trace, re.M)}
+    values.update(sizes)
+    arrays, results = {}, []
+    for m in re.finditer(r"^hbm (\w+) : (\w+)\[(.*)\] (\w+)$", trace, re.M):
+        shape = [eval(e.replace("/", "//"), {}, values)
+                 for e in re.split(r", (?![^(]*\))", m[3])]
+        if m[4] == "in":
+            arrays[m[1]] = random(rng, m[2], shape)
+        elif m[4] == "out":
+            results.append(m[1])
+        if m[2] not in BITS or m[4] == "kept" and f"{m[1]} = nl.ndarray" not in text:
+            return "no text"
+    if not results:
+        return "no result"
+    sets = [f"--set={k}={v}" for k, v in values.items()]
+    for name, x in arrays.items():
+        np.save(os.path.join(tmp, name + ".npy"), x)
+    files = [f"{n}={tmp}/{n}.npy" for n in [*arrays, *results]]
+    command("trace", path, *sets, *files)
+    scope = {}
+    sys.path.insert(0, tmp)
+    with open(os.path.join(tmp, f"k_{kernel}.py")) as f:
+        code = compile(f.read(), f.name, "exec")
+    import linecache
+    linecache.cache[f.name] = (len(text), None, text.splitlines(True), f.name)
+    exec(code, scope)
+    sys.path.pop(0)
+    function = scope[kernel]
+    head = re.search(rf"^def {kernel}\((.*)\):", text, re.M)[1].split(", ")
+    with nki.recording() as record:
+        mine = function(*(arrays[a] if a in arrays else values[a] for a in head))
+    mine = mine if isinstance(mine, tuple) else (mine,)
+    a = canonical(command("trace", path, *sets, "--unroll").splitlines())
+    b = canonical(record.text().splitlines())
+    for i, (x, y) in enumerate(zip(a, b, strict=False)):
+        assert x == y, f"instruction {i} of the trace is\n    {x}\nand the text does\n    {y}"
+    assert len(a) == len(b), f"{len(a)} lines of the trace, {len(b)} of the text"
+    for name, x in zip(results, mine, strict=True):
+        y = np.load(os.path.join(tmp, name + ".npy"))
+        y = y.view(np.uint16) if y.dtype.kind == "V" else y
+        y = (y.astype(np.uint32) << 16).view(np.float32) if y.dtype == np.uint16 else y
+        off = np.abs(x.astype(np.float64) - y.astype(np.float64))
+        bound = 2.0 ** -6 * (1 + np.abs(y.astype(np.float64)))
+        assert (off <= bound).all() or (np.isnan(x) == np.isnan(y)).all() and not (
+            off > bound).any(), f"{name}: the text and the trace differ by {np.nanmax(off)}"
+    return f"{len(a)} instructions"
+
+
+def one(row):
+    seed, file, kernel, dtype, rest = row
+    path = f"{source}/kernels/{file}.axe"
+    options = [] if dtype == "-" else ["--set", f"T={dtype}"]
+    words = rest.split()
+    sizes = {w.split("=")[0]: int(w.split("=")[1]) for i, w in enumerate(words)
+             if "=" in w and words[i - 1] != "--set"}
+    sets = [w for i, w in enumerate(words) if w == "--set" or i and words[i - 1] == "--set"]
+    try:
+        with tempfile.TemporaryDirectory() as tmp:
+            said = command("sim", path, kernel, "--target", "trn1", "--random", "--check",
+                           "--cache", tmp, *options, *words)
+            assert "no error bound" not in said, "nothing was compared"
+            return by_shim(tmp, path, kernel, [*options, *sets], sizes, seed), None
+    except Exception as e:  # noqa: BLE001
+        return None, f"FAILED {kernel} {dtype} {rest}: {type(e).__name__} {e}"
+
+
+def main():
+    rows = []
+    with open(f"{source}/tests/trn.list") as f:
+        for n, line in enumerate(x for x in f if not x.startswith("#")):
+            file, kernel, types, rest = line.split(None, 3)
+            kinds = types.split(",")
+            if only and kernel not in only:
+                continue
+            for t in kinds if os.environ.get("TRN_ALL") or only else [kinds[n % len(kinds)]]:
+                rows.append((n, file, kernel, t, rest.strip()))
+    with ThreadPoolExecutor(1) as pool:
+        done = list(pool.map(one, rows))
+    failed = [why for _, why in done if why]
+    print("\n".join(failed))
+    print(f"{len(rows)} runs, {len(failed)} failed; the shim executed "
+          f"{sum(1 for x, _ in done if x and 'instr' in x)}")
+    sys.exit(1 if failed or not rows else 0)
+
+
+main()
