@@ -181,7 +181,7 @@ class Judge:
     def random(self, g):
         """Random arrays, and index tensors with rows that are not there."""
         return ["--random", *("%s=%d" % s for s in g.size.items()),
-                "row=0..%d" % max(g.size["M"], 1),
+                "row=-3..%d" % max(g.size["M"], 1),
                 "pick=0..%d" % (g.size["M"] + 2), "--check"]
 
     def simulate(self, g, seed):

@@ -131,7 +131,8 @@ struct axe_var {
     int             id;     /* unique in the kernel, dense from 0 */
     const axe_node *extent; /* SCOPE, LOOP: number of values; PART: value;
                                else NULL */
-    int64_t         least; /* LOOP, made by the lowering: it is at least that */
+    int64_t         least; /* LOOP, made by the lowering: it is at least that;
+                              INT64_MIN: anything, as it was read */
     const axe_node *limit; /* INDEX, made by a planner: values from here on
                               are not visited; else NULL */
     axe_unit         unit; /* SIZE: the unit of this one symbol */

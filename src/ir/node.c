@@ -109,7 +109,7 @@ axe_is_nonneg(const axe_node *n)
     case AXE_OP_iconst:
         return n->u.i >= 0;
     case AXE_OP_var:
-        return n->u.var->kind != AXE_VAR_PART;
+        return n->u.var->kind != AXE_VAR_PART && n->u.var->least >= 0;
     case AXE_OP_max:
         return axe_is_nonneg(n->arg[0]) || axe_is_nonneg(n->arg[1]);
     case AXE_OP_add:

@@ -66,8 +66,12 @@ grep -q 'though it might overlap: the machine has no row' "$tmp/out" || fail "ex
 "$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit counters >"$tmp/k.ir"
 grep -q 'overlap 1 counted overlap0.done {' "$tmp/k.ir" || fail "$(cat "$tmp/k.ir")"
 
-# Scopes are launches in order where threads run.
+# One launch where threads run; an element that names no row, a negative one among them, is divided as one.
 "$AXE" sim "$tmp/k.axe" -t sm_80 --random M=40 N=20 P=50 row=0..40 --check >"$tmp/out" || fail "$(cat "$tmp/out")"
+for t in sm_80 sm_90a; do
+    "$AXE" sim "$tmp/k.axe" -t $t --set BM=24 --random M=40 N=20 P=50 row=-30..60 --check >"$tmp/out" ||
+        fail "$(cat "$tmp/out")"
+done
 
 refuse() {
     printf '%s\n' "$1" >"$tmp/bad.axe"

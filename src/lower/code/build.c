@@ -167,6 +167,15 @@ axe_loop_var(axe_lowering *lw, const char *name)
     return v;
 }
 
+axe_var *
+axe_loaded_var(axe_lowering *lw, const char *name)
+{
+    axe_var *v = axe_loop_var(lw, name);
+
+    v->least = INT64_MIN;
+    return v;
+}
+
 const axe_node *
 axe_int(axe_lowering *lw, int64_t v)
 {

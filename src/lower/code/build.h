@@ -13,6 +13,8 @@ axe_reg  axe_reg_new(axe_lowering *lw, axe_type type, int lanes);
 axe_reg  axe_emit_op(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_type type,
                      int lanes, int n_src, const axe_reg *src);
 axe_var *axe_loop_var(axe_lowering *lw, const char *name);
+/* A variable for what was read: it may be negative. */
+axe_var *axe_loaded_var(axe_lowering *lw, const char *name);
 /* v is `value` from here on. */
 const axe_node *axe_emit_let(axe_lowering *lw, axe_lblock *b, const axe_var *v,
                              const axe_node *value);

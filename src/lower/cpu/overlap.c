@@ -82,7 +82,7 @@ load_word(void *user, axe_lblock *b, const axe_tensor *t, const axe_node *at,
     l->dst = *src = axe_reg_new(w->lw, t->type, 1);
     l->mem = (axe_mem){.tensor = t, .type = t->type, .at = at};
     l = axe_emit(w->lw, b, AXE_LIR_TAKE);
-    l->var = axe_loop_var(w->lw, name);
+    l->var = axe_loaded_var(w->lw, name);
     l->n_src = 1;
     l->src = src;
     return l->var;

@@ -48,7 +48,7 @@ load(void *user, axe_lblock *b, const axe_tensor *t, const axe_node *at,
 
     axe_simt_atom(sl, b, row, param, 2, arg, NULL);
     l = axe_emit(&sl->lw, b, AXE_LIR_LET);
-    l->var = axe_loop_var(&sl->lw, name);
+    l->var = axe_loaded_var(&sl->lw, name);
     l->value = axe_cast(sl->lw.cx, AXE_NOWHERE, AXE_TYPE_INDEX,
                         axe_simt_element(sl, word, zero));
     return l->var;
