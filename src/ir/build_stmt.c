@@ -111,6 +111,8 @@ range_var(axe_builder *b, const axe_ir_range *g, axe_var_kind kind)
 
     if (!extent)
         return NULL;
+    if (kind == AXE_VAR_SCOPE)
+        extent = axe_count_of_entities(b->cx, extent);
     v = axe_build_var(b, kind, name, extent);
     if (g->by > 0) {
         t = axe_new(b->cx, axe_tiled);

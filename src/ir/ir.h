@@ -131,8 +131,7 @@ struct axe_var {
     int             id;     /* unique in the kernel, dense from 0 */
     const axe_node *extent; /* SCOPE, LOOP: number of values; PART: value;
                                else NULL */
-    int64_t         least; /* LOOP, made by the lowering: it is at least that;
-                              INT64_MIN: anything, as it was read */
+    int64_t         least; /* LOOP, made by the lowering: it is at least that */
     const axe_node *limit; /* INDEX, made by a planner: values from here on
                               are not visited; else NULL */
     axe_unit         unit; /* SIZE: the unit of this one symbol */
@@ -484,6 +483,8 @@ bool axe_is_in_tmem(const axe_node *n);
 /* Is the index expression at least 0 for sure?  Variables are, but for those
  * read from tensors. */
 bool axe_is_nonneg(const axe_node *n);
+/* A range of a scope counts n: at least 0, as counts are multiplied. */
+const axe_node *axe_count_of_entities(axe_ctx *cx, const axe_node *n);
 /* An operation on index integers and conditions; false where int64 does not
  * hold the result. */
 bool axe_op_value(axe_op op, const int64_t *arg, int64_t *out);

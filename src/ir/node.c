@@ -119,9 +119,20 @@ axe_is_nonneg(const axe_node *n)
     case AXE_OP_cdiv:
     case AXE_OP_min:
         return axe_is_nonneg(n->arg[0]) && axe_is_nonneg(n->arg[1]);
+    case AXE_OP_select:
+        return axe_is_nonneg(n->arg[1]) && axe_is_nonneg(n->arg[2]);
     default:
         return false;
     }
+}
+
+const axe_node *
+axe_count_of_entities(axe_ctx *cx, const axe_node *n)
+{
+    return axe_is_nonneg(n)
+               ? n
+               : axe_node2(cx, AXE_OP_max, n,
+                           axe_iconst(cx, n->at, AXE_TYPE_INDEX, 0));
 }
 
 static bool

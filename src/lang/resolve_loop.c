@@ -150,8 +150,11 @@ const axe_var *
 axe_range_resolve(axe_resolver *r, const axe_range *g, axe_var_kind kind,
                   axe_counted *c)
 {
-    return axe_range_declare(r, g->word, resolve_counts(r, g, c) ? c : NULL,
-                             kind);
+    bool ok = resolve_counts(r, g, c);
+
+    if (ok && kind == AXE_VAR_SCOPE)
+        c->extent = axe_count_of_entities(r->cx, c->extent);
+    return axe_range_declare(r, g->word, ok ? c : NULL, kind);
 }
 
 /* --------------------------------------------------------------- leaving */

@@ -48,19 +48,19 @@ resolve_entities(axe_resolver *r, const axe_syntax *x, const axe_range *g,
     axe_counted c = {.step = 1};
     axe_word    word = g->word;
     axe_var    *one;
-    bool        ok;
+    bool        ok, hardware = x->scope > AXE_SCOPE_CTA;
 
     *first = 0;
     if (!g->count && !g->from)
         return axe_range_declare(
             r, word, count_all(r, x->scope, word.at, &c) ? &c : NULL,
             AXE_VAR_SCOPE);
-    if (g->step)
+    if (g->step && hardware)
         axe_resolve_fail(r, axe_fail(r->cx, g->step->at, AXE_ESYNTAX,
                                      "the entities of a scope have no step"));
     if (g->count) {
         const axe_var *v = axe_range_resolve(r, g, AXE_VAR_SCOPE, &c);
-        if (v && c.from && !axe_is_iconst(c.from, first))
+        if (v && c.from && hardware && !axe_is_iconst(c.from, first))
             axe_resolve_fail(r, axe_fail(r->cx, g->from->at, AXE_ETYPE,
                                          "which entities these are must be "
                                          "known at compile time"));

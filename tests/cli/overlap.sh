@@ -40,7 +40,7 @@ kernel k<BM = 16>(in f32 X[M, N], in i32 row[P], out f32 Y[P, N])
 }
 K
 "$AXE" explain "$tmp/k.axe" -t cpu-avx2 >"$tmp/out"
-grep -q 'waits for line 7: i of 2\*(a) on, 2 of them, all j: S is written in line 8 and read in line 10' "$tmp/out" ||
+grep -q 'waits for line 7: i from 2\*a to 2\*a + 1, all j: S is written in line 8 and read in line 10' "$tmp/out" ||
     fail "explain: $(cat "$tmp/out")"
 grep -q 'waits for line 7: i = row/16, all j, for each row\[a\*32 + m\]' "$tmp/out" || fail "explain: $(cat "$tmp/out")"
 grep -q 'line 7 is counted by cdiv(cdiv(M, 16), 2) words of 8 bytes' "$tmp/out" || fail "explain: $(cat "$tmp/out")"
@@ -53,7 +53,7 @@ assert [(w["line"], w["for"], w["tensor"]) for w in group["waits"]] == [(9, 7, "
 ' || fail "explain --json"
 "$AXE" explain "$tmp/k.axe" -t sm_80 >"$tmp/out"
 grep -q 'in the launch of the scope before it' "$tmp/out" || fail "explain for sm_80: $(cat "$tmp/out")"
-grep -q 'line 9 waits for line 7: i of 2\*(a) on, 2 of them' "$tmp/out" || fail "explain for sm_80: $(cat "$tmp/out")"
+grep -q 'line 9 waits for line 7: i from 2\*a to 2\*a + 1' "$tmp/out" || fail "explain for sm_80: $(cat "$tmp/out")"
 "$AXE" explain "$tmp/k.axe" -t opencl >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
 grep -q 'though it might overlap: the machine has no row' "$tmp/out" || fail "explain for OpenCL: $(cat "$tmp/out")"
 
@@ -71,6 +71,40 @@ grep -q 'overlap 1 counted overlap0.done {' "$tmp/k.ir" || fail "$(cat "$tmp/k.i
 for t in sm_80 sm_90a; do
     "$AXE" sim "$tmp/k.axe" -t $t --set BM=24 --random M=40 N=20 P=50 row=-30..60 --check >"$tmp/out" ||
         fail "$(cat "$tmp/out")"
+done
+
+# Counts that are below 0 are none: of two ranges, in front of another scope, in a loop.
+cat >"$tmp/none.axe" <<'K'
+kernel alone(in f32 X[M, N], inout f32 Y[M, N])
+{
+    cta (i : M - 3, j : N - 5) Y[i, j] = X[i, j] + 1;
+}
+
+kernel group(in f32 X[M, N], inout f32 Y[M, N])
+{
+    index n;
+
+    for (t : M - 1) {
+        overlap {
+            cta (i : M - 3, j : N - 5) Y[i, j] = X[i, j] + 1;
+            cta (i : 1..M, j : 2..N - 1 step 2) Y[i, j] += X[i - 1, j + 1];
+            cta persistent (s : tiles(M - 5 by 4, N - 3 by 8, group = 2))
+                for (q : 4) Y[s.i*4 + q, s.j] *= 2;
+            cta (i : 3..M - 2) Y[i, n] *= 3;
+        }
+    }
+}
+K
+for k in alone group; do
+    for size in 'M=1 N=1' 'M=2 N=1' 'M=2 N=9' 'M=5 N=1' 'M=7 N=17'; do
+        # shellcheck disable=SC2086
+        "$AXE" run "$tmp/none.axe" $k --random $size --check >"$tmp/out" 2>&1 || fail "$k $size: $(cat "$tmp/out")"
+        for t in sm_80 sm_90a; do
+            # shellcheck disable=SC2086
+            "$AXE" sim "$tmp/none.axe" $k -t $t --random $size --sms 2 --check >"$tmp/out" 2>&1 ||
+                fail "$k $size on $t: $(cat "$tmp/out")"
+        done
+    done
 done
 
 refuse() {

@@ -1,7 +1,6 @@
 /* relation.c - see relation.h. */
 #include "plan/access/relation.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "ir/stmt.h"
@@ -435,6 +434,42 @@ axe_relation_has_shares(const axe_relation *r)
     return r->n_each > 0;
 }
 
+/* n as people write it: a negative constant is subtracted. */
+static const axe_node *
+plain(axe_ctx *cx, const axe_node *n)
+{
+    const axe_node *a;
+    int64_t         c;
+
+    if (n->n_arg != 2)
+        return n;
+    a = plain(cx, n->arg[0]);
+    if (n->op == AXE_OP_add && axe_is_iconst(n->arg[1], &c) && c < 0)
+        return axe_node2(cx, AXE_OP_sub, a, axe_index_const(cx, -c));
+    return axe_node2(cx, n->op, a, n->arg[1]);
+}
+
+/* Which values of the variable are waited for, over those of who waits. */
+static void
+put_values(axe_ctx *cx, axe_buf *b, const char *v, int64_t by,
+           const axe_node *lo, const axe_node *hi)
+{
+    const char *from;
+
+    if (by > 1) {
+        lo = axe_node2(cx, AXE_OP_mul, axe_index_const(cx, by), lo);
+        hi = axe_node2(cx, AXE_OP_add, lo, axe_index_const(cx, by - 1));
+    }
+    from = axe_node_text(cx, plain(cx, lo));
+    if (lo != hi)
+        axe_putf(b, "%s from %s to %s", v, from,
+                 axe_node_text(cx, plain(cx, hi)));
+    else if (strcmp(from, v) == 0)
+        axe_putf(b, "the same %s", v);
+    else
+        axe_putf(b, "%s = %s", v, from);
+}
+
 const char *
 axe_relation_text(axe_ctx *cx, const axe_relation *r)
 {
@@ -446,18 +481,8 @@ axe_relation_text(axe_ctx *cx, const axe_relation *r)
         axe_puts(&b, k ? ", " : "");
         if (by == 0)
             axe_putf(&b, "all %s", v);
-        else if (by > 1)
-            axe_putf(&b, "%s of %" PRId64 "*(%s) on, %" PRId64 " of them", v,
-                     by, axe_node_text(cx, r->lo[k]), by);
-        else if (r->lo[k] == r->hi[k] &&
-                 strcmp(axe_node_text(cx, r->lo[k]), v) == 0)
-            axe_putf(&b, "the same %s", v);
-        else if (r->lo[k] == r->hi[k])
-            axe_putf(&b, "%s = %s", v, axe_node_text(cx, r->lo[k]));
-        else {
-            axe_putf(&b, "%s <= ", axe_node_text(cx, r->lo[k]));
-            axe_putf(&b, "%s <= %s", v, axe_node_text(cx, r->hi[k]));
-        }
+        else
+            put_values(cx, &b, v, by, r->lo[k], r->hi[k]);
     }
     for (int i = 0; i < r->n_read; i++)
         axe_putf(&b, "%s%s", i ? ", " : ", for each ",

@@ -36,6 +36,13 @@ static const struct {
      "    Y[m] = X[m] over m:M\n}\n"},
     {"if (M < 4 || B == 8) Y[m] = X[m]; else Y[m, 0] = 1; }",
      "    Y[m] = X[m] over m:M\n}\n"},
+    {"cta (i : 2..M - 1 step 3) Y[i] = X[i]; Y[m] = X[m]; }",
+     "    cta (i : max(cdiv(M - 3, 3), 0)) {\n        Y[i*3 + 2] = X[i*3 + "
+     "2]\n    }\n    Y[m] = X[m] over m:M\n}\n"},
+    {"cta (i : M - 4 by 8) Y[i*8 + m] = X[i]; cta (i : M < 9 ? 2 : 0) Y[i] = X[i]; }",
+     "    cta (i : max(cdiv(M - 4, 8), 0)) {\n        Y[i*8 + m] = X[i] over "
+     "m:8\n    }\n    cta (i : M < 9 ? 2 : 0) {\n        Y[i] = X[i]\n    "
+     "}\n}\n"},
     {"if (M > 4) { } Y[m] = X[m]; }",
      "    if (4 < M) {\n    }\n    Y[m] = X[m] over m:M\n}\n"},
     {"for (i : 4) if (i == M || !(i < 2)) Y[m] = X[m]; }",

@@ -25,15 +25,15 @@ static const struct {
     bool        exact;
     const char *text, *says; /* of the first relation */
 } row[] = {
-    {true, A44 Y2("S[i*8 + m, j*2 + n]"), "a of 2*(i) on, 2 of them, b = j/2"},
+    {true, A44 Y2("S[i*8 + m, j*2 + n]"), "a from 2*i to 2*i + 1, b = j/2"},
     {true, A44 "cta (i : M by 4, j : N by 4) Y[i*4 + m, j*4 + n] = S[i*4 + m, j*4 + n];", "a = i, b = j"},
-    {true, A44 Y1("S[i*5 + m, n]"), "<= a <= "},
+    {true, A44 Y1("S[i*5 + m, n]"), "a from i*5/4 to (i*5 + 4)/4, all b"},
     {true, A44 Y1("sum[k](S[i*5 + m, k])"), "all b"},
     {true, A44 Y2("sum[k](S[k, j*2 + n])"), "all a, "},
-    {true, A44 Y1("S[M - 1 - i*5 - m, n]"), "a <= "},
-    {true, A44 Y2("S[i*8 + m + 1, j*2 + n - 1]"), "a <= "},
-    {true, A3 Y1("S[i*5 + m, n]"), "a <= "},
-    {true, A3 Y1("S[2*i*5 + 2*m, n]"), "a <= "},
+    {true, A44 Y1("S[M - 1 - i*5 - m, n]"), "a from "},
+    {true, A44 Y2("S[i*8 + m + 1, j*2 + n - 1]"), "a from i*2 to i*2 + 2, b from (j - 1)/2 to j/2"},
+    {true, A3 Y1("S[i*5 + m, n]"), "a from "},
+    {true, A3 Y1("S[2*i*5 + 2*m, n]"), "a from "},
     {false, A3 Y1("S[R[i*5 + m], n]"), "a = R/3, for each R[i*5 + m]"},
     {false, A3 Y1("sum[r](S[Q[i*5 + m, r], n])"), "a = Q/3, for each Q[i*5 + m, r]"},
     {false, A3 Y1("S[R[i*5 + m + 3], n]"), "a = R/3, for each R[i*5 + m + 3]"},
@@ -57,17 +57,17 @@ static const struct {
     {false, A3 Y1("i > 0 ? S[0, n] : 0"), "a = 0"},
     /* overwritten, written twice */
     {false, A3 "cta (c : M by 3) T[c*3 + m, n] = S[c*3 + m + 2, n]; "
-           "cta (i : M by 4) S[i*4 + m, n] = X[i*4 + m, n]; ", "a <= "},
-    {true, A3 "cta (i : M by 4) S[i*4 + m, n] = X[i*4 + m, n]; ", "a <= "},
+           "cta (i : M by 4) S[i*4 + m, n] = X[i*4 + m, n]; ", "a from "},
+    {true, A3 "cta (i : M by 4) S[i*4 + m, n] = X[i*4 + m, n]; ", "a from "},
     /* three scopes; one reads what both made */
-    {true, A3 "cta (c : M by 2) T[c*2 + m, n] = S[c*2 + m, n]; " Y1("S[i*5 + m, n] + T[i*5 + m, n]"), "a <= "},
-    {true, A3 "cta (c : M by 2) T[c*2 + m, n] = X[c*2 + m, n]; " Y1("T[i*5 + m, n]"), "c <= "},
+    {true, A3 "cta (c : M by 2) T[c*2 + m, n] = S[c*2 + m, n]; " Y1("S[i*5 + m, n] + T[i*5 + m, n]"), "a from "},
+    {true, A3 "cta (c : M by 2) T[c*2 + m, n] = X[c*2 + m, n]; " Y1("T[i*5 + m, n]"), "c from "},
     /* two that need all of it: each waits */
     {true, A3 "cta (c : M by 2) T[c*2 + m, n] = sum[k](S[k, n]); " Y1("sum[k](S[k, n])"), "all a"},
     /* the index tensor is made by the group: nobody knows it before */
     {false, A3 "cta (c : M by 2) G[c*2 + m, n] = Q[c*2 + m, 0]; " Y1("S[G[i*5 + m, 0], n]"), "all a"},
     /* rows of many entities: one of three dimensions told */
-    {true, "cta (a : M, b : N) S[a, b] = X[a, b]; " Y2("S[i*8 + m, j*2 + n]"), "a of 8*(i) on, 8 of them, b of 2*(j) on"},
+    {true, "cta (a : M, b : N) S[a, b] = X[a, b]; " Y2("S[i*8 + m, j*2 + n]"), "a from 8*i to 8*i + 7, b from 2*j to 2*j + 1"},
     /* nothing in common */
     {true, A3 Y1("X[i*5 + m, n]"), NULL},
 };
