@@ -130,14 +130,26 @@ operand(sys *s, const factor *f, const sys_bind *k, const sys_bind *own)
     return sys_put(s, &v, k->count, cols);
 }
 
+static void
+add(sys *s, const sys_val *to, const sys_val *sum)
+{
+    const char *text = sys_put(s, to, sys_parts(s), sys_cols(s));
+
+    sys_line(s, "vector tensor_tensor %s, %s, %s, op=add", text, text,
+             sys_put(s, sum, sys_parts(s), sys_cols(s)));
+    s->busy[AXE_TRN_vector] +=
+        AXE_SYSTOLIC_N / axe_trn_engines[AXE_TRN_vector].ghz;
+}
+
 /* The sum of a block is where it stays, or goes there now. */
 static void
 finish(sys *s, const axe_systolic_product *pr, const sys_bind *m,
        const sys_bind *n, const sys_val *sum)
 {
-    const axe_node   *dst = s->s->dst;
-    const axe_tensor *t = dst->u.tensor;
-    sys_val           to;
+    const axe_node          *dst = s->s->dst;
+    const axe_tensor        *t = dst->u.tensor;
+    const axe_systolic_tile *x = &s->plan->systolic->tile[t->id];
+    sys_val                  to;
 
     s->P = m;
     s->F = n;
@@ -156,13 +168,18 @@ finish(sys *s, const axe_systolic_product *pr, const sys_bind *m,
         sys_fail(s, dst->at, "give the tile other dimensions",
                  "%s: none of the product's indices is over its partitions",
                  axe_node_text(s->cx, dst));
-    else if (pr->fold == AXE_FOLD_SUM) {
-        const char *text = sys_put(s, &to, sys_parts(s), sys_cols(s));
-        sys_line(s, "vector tensor_tensor %s, %s, %s, op=add", text, text,
-                 sys_put(s, sum, sys_parts(s), sys_cols(s)));
-        s->busy[AXE_TRN_vector] +=
-            AXE_SYSTOLIC_N / axe_trn_engines[AXE_TRN_vector].ghz;
-    } else
+    else if (pr->fold == AXE_FOLD_SUM && x->first) {
+        sys_ex turn = sys_min(s, sys_c(1), sys_name(s->var[x->first->id]));
+        bool   opened;
+        sys_if(s, sys_sub(s, sys_c(1), turn), &opened);
+        sys_copy(s, &to, sum, sys_parts(s), sys_cols(s));
+        sys_end(s, opened);
+        sys_if(s, turn, &opened);
+        add(s, &to, sum);
+        sys_end(s, opened);
+    } else if (pr->fold == AXE_FOLD_SUM)
+        add(s, &to, sum);
+    else
         sys_copy(s, &to, sum, sys_parts(s), sys_cols(s));
     s->P = s->F = NULL;
 }

@@ -50,6 +50,7 @@ open(sys *s, const char *name, sys_ex count, bool turns)
 {
     sys_line(s, "for %s = %s {", name, sys_text(s, count));
     s->turn[s->depth] = turns ? name : NULL;
+    s->turns[s->depth] = count.most;
     if (s->depth + 1 == SYS_MAX_DEPTH)
         sys_fail(s, s->k->at, "divide the kernel",
                  "%s has more than %d loops, one inside the other", s->k->name,
@@ -113,16 +114,21 @@ sys_named(sys *s, const char *stem, sys_ex e)
     return name;
 }
 
-/* The same, `first` turns further. */
+/* The same, `first` turns further.  A loop of fewer turns than that counts
+ * those of the one around it, too. */
 static sys_ex
 turn_from(sys *s, int n, int first)
 {
-    for (int d = s->depth - 1; d >= 0; d--)
-        if (s->turn[d])
-            return sys_mod(s,
-                           sys_add(s, sys_name(s->turn[d]), sys_c(first % n)),
-                           sys_c(n));
-    return sys_c(first % n);
+    sys_ex  e = sys_c(0);
+    int64_t by = 1;
+
+    for (int d = s->depth - 1; d >= 0 && by < n; d--) {
+        if (!s->turn[d])
+            continue;
+        e = sys_add(s, sys_mul(s, sys_c(by), sys_name(s->turn[d])), e);
+        by = s->turns[d] < n ? by * s->turns[d] : n;
+    }
+    return sys_mod(s, sys_add(s, e, sys_c(first % n)), sys_c(n));
 }
 
 sys_ex

@@ -39,12 +39,15 @@ branch(sys *s, const axe_stmt *st)
     }
 }
 
-/* Is it the zero that a sum in PSUM begins with?  Its first product does. */
+/* Is it the zero that a sum begins with?  Its first product does instead. */
 static bool
 is_first_zero(const sys *s, const axe_stmt *st)
 {
-    return s->plan->systolic->tile[st->dst->u.tensor->id].psum &&
-           st->fold == AXE_FOLD_NONE && st->value->op == AXE_OP_fconst;
+    const axe_systolic_tile *x =
+        &s->plan->systolic->tile[st->dst->u.tensor->id];
+
+    return (x->psum || x->first) && st->fold == AXE_FOLD_NONE &&
+           st->value->op == AXE_OP_fconst;
 }
 
 static void

@@ -78,6 +78,7 @@ typedef struct sys {
     int               depth;
     int               n_name;
     const char     *turn[SYS_MAX_DEPTH]; /* the loops' variables; NULL: an if */
+    int64_t         turns[SYS_MAX_DEPTH]; /* how many they have at most */
     const char    **var;  /* by id: a scope's, loop's or size's text */
     const char    **name; /* by tensor id: what the trace calls it */
     int            *up;   /* domain.c */

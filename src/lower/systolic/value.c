@@ -59,7 +59,7 @@ width(const sys *s, bool column)
 static sys_val
 result(sys *s, const sys_val *want, bool column)
 {
-    if (want && !column)
+    if (want && column == want->column)
         return *want;
     return sys_temp(s, AXE_TYPE_f32, width(s, column));
 }
@@ -148,19 +148,62 @@ is_column(const sys *s, const axe_node *n)
     return !s->F || !axe_mentions(n, s->F->v);
 }
 
-/* act(in * x): where x is u * scale +- column, the engine does that as well. */
-static sys_val
-act(sys *s, const axe_node *n, const fn *f, const sys_val *want)
+/* Is it one number, whatever the sizes are? */
+static bool
+is_number(const axe_node *n, double *out)
 {
-    const axe_node *x = no_widening(n->arg[0]);
+    double  arg[3];
+    int64_t c;
+
+    if (axe_is_iconst(n, &c)) {
+        *out = (double)c;
+        return true;
+    }
+    if (n->op == AXE_OP_fconst) {
+        *out = n->u.f;
+        return true;
+    }
+    if (n->n_arg < 1 || n->n_arg > 3 || n->op == AXE_OP_load)
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_number(n->arg[i], &arg[i]))
+            return false;
+    if (n->op == AXE_OP_cast && axe_type_is_float(n->type)) {
+        *out = arg[0];
+        return true;
+    }
+    return axe_type_is_float(n->type) && axe_real_op(n->op, arg, out);
+}
+
+/* x is u times a number: u, and the number is a part of *scale. */
+static const axe_node *
+no_scale(const axe_node *x, double *scale)
+{
+    double c;
+
+    for (int i = 0; x->op == AXE_OP_mul && i < 2; i++)
+        if (is_number(x->arg[i], &c)) {
+            *scale *= c;
+            return no_widening(x->arg[1 - i]);
+        }
+    return x;
+}
+
+/* act(in * x): where x is u * scale +- column, the engine does that as well.
+ * sum  what it adds up to along F, or NULL */
+static sys_val
+act(sys *s, const axe_node *n, const fn *f, const sys_val *want,
+    const sys_val *sum)
+{
     double          scale = f->in;
+    const axe_node *x = no_scale(no_widening(n->arg[0]), &scale);
     const char     *bias = "", *by;
     sys_val         u;
 
     if ((x->op == AXE_OP_sub || x->op == AXE_OP_add) &&
         is_column(s, x->arg[1]) && !is_column(s, x->arg[0])) {
         sys_val c = sys_value(s, x->arg[1], NULL);
-        double  sign = x->op == AXE_OP_sub ? -f->in : f->in;
+        double  sign = x->op == AXE_OP_sub ? -scale : scale;
         sys_val b = sys_temp(s, AXE_TYPE_f32, 1);
         if (c.kind == SYS_NUMBER) {
             c.number *= sign;
@@ -173,20 +216,21 @@ act(sys *s, const axe_node *n, const fn *f, const sys_val *want)
                      sys_put(s, &c, sys_parts(s), sys_c(1)), sign);
         bias = axe_textf(s->cx, ", bias=%s",
                          sys_put(s, &b, sys_parts(s), sys_c(1)));
-        x = no_widening(x->arg[0]);
+        x = no_scale(no_widening(x->arg[0]), &scale);
     }
-    if (x->op == AXE_OP_mul)
-        for (int i = 0; i < 2; i++)
-            if (x->arg[i]->op == AXE_OP_fconst) {
-                scale *= x->arg[i]->u.f;
-                x = no_widening(x->arg[1 - i]);
-                break;
-            }
     u = as_tile(s, sys_value(s, x, NULL), is_column(s, x));
     sys_val out = result(s, f->out == 1 ? want : NULL, u.column);
     by = scale == 1 ? "" : axe_textf(s->cx, ", scale=%.17g", scale);
-    sys_line(s, "scalar activation %s, %s, op=%s%s%s", put(s, &out), put(s, &u),
-             axe_trn_functions[f->f].name, bias, by);
+    if (sum)
+        sys_line(s,
+                 "scalar activation_reduce %s, %s, %s, op=%s, "
+                 "reduce_op=add%s%s",
+                 put(s, &out), put(s, &u),
+                 sys_put(s, sum, sys_parts(s), sys_c(1)),
+                 axe_trn_functions[f->f].name, bias, by);
+    else
+        sys_line(s, "scalar activation %s, %s, op=%s%s%s", put(s, &out),
+                 put(s, &u), axe_trn_functions[f->f].name, bias, by);
     busy(s, AXE_TRN_scalar, 1);
     return f->out == 1 ? out : both(s, "multiply", out, number(f->out), want);
 }
@@ -284,6 +328,44 @@ along(sys *s, const axe_node *n)
     return n->u.reduce.n_over - 1;
 }
 
+/* part = the fold of the values along F. */
+static void
+fold_tile(sys *s, const axe_node *n, const sys_val *part)
+{
+    const axe_node *body = no_widening(n->arg[0]);
+    const fn       *f = function_of(body->op);
+
+    if (f && !f->two && f->out == 1 && n->u.reduce.fold == AXE_FOLD_SUM &&
+        !is_column(s, body)) {
+        act(s, body, f, NULL, part);
+        return;
+    }
+    sys_val x = as_tile(s, sys_value(s, n->arg[0], NULL), false);
+    if (x.column) { /* the same for all: as often */
+        sys_val w = sys_temp(s, AXE_TYPE_f32, SYS_CHUNK);
+        sys_val zero = number(0);
+        sys_copy(s, &w, &zero, sys_parts(s), sys_cols(s));
+        x = both(s, "add", w, x, NULL);
+    }
+    sys_line(s, "vector tensor_reduce %s, %s, op=%s",
+             sys_put(s, part, sys_parts(s), sys_c(1)), put(s, &x),
+             fold_name(n->u.reduce.fold));
+    busy(s, AXE_TRN_vector, 1);
+}
+
+static sys_val
+fold_once(sys *s, const axe_node *n, const axe_var *v, const sys_bind *F)
+{
+    int     n_bind = s->n_bind;
+    sys_val out = sys_temp(s, AXE_TYPE_f32, 1);
+
+    s->F = sys_bind_to(s, v, sys_c(0), sys_extent(s, s->s, v));
+    fold_tile(s, n, &out);
+    s->n_bind = n_bind;
+    s->F = F;
+    return out;
+}
+
 static sys_val
 fold(sys *s, const axe_node *n)
 {
@@ -298,8 +380,11 @@ fold(sys *s, const axe_node *n)
 
     if (F && axe_mentions(n, F->v))
         unable(s, n);
-    sys_copy(s, &acc, &first, sys_parts(s), sys_c(1));
     s->F = NULL;
+    /* One chunk is all: nothing to add it to. */
+    if (n->u.reduce.n_over == 1 && sys_extent(s, s->s, v).most <= SYS_CHUNK)
+        return fold_once(s, n, v, F);
+    sys_copy(s, &acc, &first, sys_parts(s), sys_c(1));
     for (int i = 0; i < n->u.reduce.n_over; i++)
         if (i != last) {
             axe_dim d = {n->u.reduce.over[i], n->u.reduce.extent[i]};
@@ -309,18 +394,8 @@ fold(sys *s, const axe_node *n)
     sys_ex c = sys_for(s, v->name, sys_up(s, e, SYS_CHUNK), &chunked);
     sys_ex base = sys_mul(s, sys_c(SYS_CHUNK), c);
     s->F = sys_bind_to(s, v, base, sys_rest(s, e, base, SYS_CHUNK, chunked));
-    sys_val x = sys_value(s, n->arg[0], NULL);
-    x = as_tile(s, x, false);
-    if (x.column) { /* the same for all: as often */
-        sys_val w = sys_temp(s, AXE_TYPE_f32, SYS_CHUNK);
-        sys_val zero = number(0);
-        sys_copy(s, &w, &zero, sys_parts(s), sys_cols(s));
-        x = both(s, "add", w, x, NULL);
-    }
     sys_val part = sys_temp(s, AXE_TYPE_f32, 1);
-    sys_line(s, "vector tensor_reduce %s, %s, op=%s",
-             sys_put(s, &part, sys_parts(s), sys_c(1)), put(s, &x),
-             fold_name(n->u.reduce.fold));
+    fold_tile(s, n, &part);
     const char *to = sys_put(s, &acc, sys_parts(s), sys_c(1));
     sys_line(s, "vector tensor_tensor %s, %s, %s, op=%s", to, to,
              sys_put(s, &part, sys_parts(s), sys_c(1)),
@@ -359,15 +434,10 @@ static sys_val
 fresh(sys *s, const axe_node *n, const sys_val *want)
 {
     const fn *f = function_of(n->op);
-    int64_t   c;
+    double    c;
 
-    if (n->op == AXE_OP_fconst)
-        return number(n->u.f);
-    if (axe_is_iconst(n, &c))
-        return number((double)c);
-    if (n->op == AXE_OP_cast && !axe_type_is_float(n->arg[0]->type) &&
-        axe_is_iconst(n->arg[0], &c))
-        return number((double)c);
+    if (is_number(n, &c))
+        return number(c);
     if (n->op == AXE_OP_cast && axe_type_is_float(n->type) &&
         n->arg[0]->type == AXE_TYPE_INDEX)
         return from_index(s, n->arg[0]);
@@ -401,7 +471,7 @@ fresh(sys *s, const axe_node *n, const sys_val *want)
         if (x.kind == SYS_NUMBER || x.type == n->type ||
             axe_type_widens(x.type, n->type))
             return x;
-        sys_val out = want && want->type == n->type && !x.column
+        sys_val out = want && want->type == n->type && x.column == want->column
                           ? *want
                           : sys_temp(s, n->type, width(s, x.column));
         sys_copy(s, &out, &x, sys_parts(s), sys_cols(s));
@@ -412,7 +482,7 @@ fresh(sys *s, const axe_node *n, const sys_val *want)
                     sys_value(s, n->arg[0], NULL),
                     sys_value(s, n->arg[1], NULL), want);
     if (f)
-        return act(s, n, f, want);
+        return act(s, n, f, want, NULL);
     unable(s, n);
     return number(0);
 }
@@ -441,7 +511,7 @@ sys_value(sys *s, const axe_node *n, const sys_val *want)
         return k->val;
     if (col)
         s->F = NULL;
-    out = fresh(s, n, col ? NULL : want);
+    out = fresh(s, n, col && F ? NULL : want);
     s->F = F;
     if (col)
         out.column = true;

@@ -144,6 +144,7 @@ vote(axe_planner *p, axe_stmt *s)
         writers            w = {t, true};
         if (!x->tensor)
             continue;
+        x->factor = true;
         look_writers(&w, p->kernel->n_body, p->kernel->body);
         if (!w.copies)
             continue;
@@ -259,6 +260,8 @@ typedef struct adders {
     const axe_tensor *t;
     bool              only;
     int               n;
+    int              behind, n_body; /* body[behind ..] is behind the product */
+    axe_stmt *const *body;
 } adders;
 
 static bool
@@ -269,6 +272,16 @@ is_zero(const axe_stmt *s, const axe_tensor *t)
            s->value->u.f == 0;
 }
 
+/* Behind its product, in the body that declares the tile, it may be changed. */
+static bool
+is_end(const adders *a, const axe_stmt *s)
+{
+    for (int i = a->behind; i < a->n_body; i++)
+        if (axe_stmt_within(1, &a->body[i], s))
+            return true;
+    return false;
+}
+
 static void
 look_adders(adders *a, int n, axe_stmt *const *body, const axe_stmt *zero)
 {
@@ -276,7 +289,7 @@ look_adders(adders *a, int n, axe_stmt *const *body, const axe_stmt *zero)
         axe_stmt            *s = body[i];
         axe_systolic_product pr;
         if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == a->t &&
-            s != zero) {
+            s != zero && !is_end(a, s)) {
             a->only = a->only && s->fold == AXE_FOLD_SUM &&
                       axe_systolic_is_product(a->p->cx, s, NULL, &pr);
             a->n++;
@@ -298,6 +311,31 @@ banks_of(const axe_systolic_tile *x)
            ((row + AXE_SYSTOLIC_N - 1) / AXE_SYSTOLIC_N);
 }
 
+/* Is s the loop in which one product is added, each turn, and t is not used
+ * otherwise? */
+static bool
+adds_in_loop(axe_planner *p, const axe_stmt *s, const axe_tensor *t)
+{
+    int n = 0;
+
+    if (s->kind != AXE_STMT_FOR || s->n_var != 1)
+        return false;
+    for (int i = 0; i < s->n_body; i++) {
+        axe_stmt            *x = s->body[i];
+        axe_systolic_product pr;
+        if (x->kind == AXE_STMT_CONSUME && x->n_body == 1)
+            x = x->body[0];
+        if (x->kind == AXE_STMT_INDEX && x->dst->u.tensor == t &&
+            x->fold == AXE_FOLD_SUM &&
+            axe_systolic_is_product(p->cx, x, NULL, &pr) &&
+            !axe_node_reads(x->value, t))
+            n++;
+        else if (axe_stmt_reads(x, t) || axe_stmt_writes(x, t))
+            return false;
+    }
+    return n == 1;
+}
+
 static void
 look_sums(axe_planner *p, int n, axe_stmt *const *body)
 {
@@ -305,8 +343,23 @@ look_sums(axe_planner *p, int n, axe_stmt *const *body)
         const axe_tensor *t =
             body[i]->kind == AXE_STMT_TENSOR ? body[i]->tensor : NULL;
         if (t && t->space != AXE_SPACE_GLOBAL && t->rank == 2 &&
-            t->type == AXE_TYPE_f32 && i + 1 < n && is_zero(body[i + 1], t)) {
-            adders a = {p, t, true, 0};
+            t->type == AXE_TYPE_f32 && i + 1 < n &&
+            !p->systolic->tile[t->id].factor && is_zero(body[i + 1], t)) {
+            adders a = {p, t, true, 0, n, n, body};
+            for (int j = n - 1; j > i; j--) {
+                axe_systolic_product pr;
+                if (body[j]->kind == AXE_STMT_INDEX &&
+                    body[j]->dst->u.tensor == t &&
+                    axe_systolic_is_product(p->cx, body[j], NULL, &pr))
+                    break;
+                a.behind = axe_stmt_writes(body[j], t) ? j : a.behind;
+            }
+            if (a.behind <= i + 1)
+                a.behind = n;
+            int next = i + 2; /* behind declarations */
+            while (next < n && (body[next]->kind == AXE_STMT_TENSOR ||
+                                body[next]->kind == AXE_STMT_PIPELINE))
+                next++;
             look_adders(&a, p->kernel->n_body, p->kernel->body, body[i + 1]);
             int64_t banks = banks_of(&p->systolic->tile[t->id]);
             int     most = AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE;
@@ -314,6 +367,9 @@ look_sums(axe_planner *p, int n, axe_stmt *const *body)
                 p->systolic->tile[t->id].psum = true;
                 p->systolic->banks += (int)banks;
                 p->place[t->id].why = "a sum of products stays in PSUM";
+            } else if (next < n && adds_in_loop(p, body[next], t)) {
+                p->systolic->tile[t->id].first = body[next]->var[0];
+                p->place[t->id].why = "a sum of products, begun by the first";
             }
         }
         look_sums(p, body[i]->n_body, body[i]->body);
@@ -392,19 +448,47 @@ axe_systolic_choose_layouts(axe_planner *p)
 
 /* ------------------------------------------------------------------ places */
 
+/* Tiles rotate, as pipelines do, where there is room: a round of the loop
+ * around begins while the one before is read. */
+static void
+rotate(axe_planner *p)
+{
+    int64_t bytes = 0;
+    int     banks = p->systolic->banks;
+
+    for (int i = 0; i < p->kernel->n_tensor; i++)
+        if (p->systolic->tile[i].tensor && !p->systolic->tile[i].psum)
+            bytes += p->systolic->tile[i].bytes * p->systolic->tile[i].stages;
+    for (int i = p->kernel->n_tensor - 1; i >= 0; i--) {
+        axe_systolic_tile *x = &p->systolic->tile[i];
+        if (!x->tensor || x->stages > 1)
+            continue;
+        if (x->psum &&
+            banks + banks_of(x) <= AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE) {
+            banks += (int)banks_of(x);
+            x->stages = 2;
+        } else if (!x->psum && bytes + x->bytes <= AXE_SYSTOLIC_TILES) {
+            bytes += x->bytes;
+            x->stages = 2;
+        }
+    }
+    p->systolic->banks = banks;
+}
+
 axe_status
 axe_systolic_place(axe_planner *p)
 {
     const int64_t most = axe_trn_memories[AXE_TRN_SBUF].bytes;
     int           bank = 0;
 
+    rotate(p);
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_systolic_tile *x = &p->systolic->tile[i];
         if (!x->tensor)
             continue;
         if (x->psum) {
             x->offset = (int64_t)bank * axe_trn_memories[AXE_TRN_PSUM].bank;
-            bank += (int)banks_of(x);
+            bank += (int)banks_of(x) * x->stages;
         } else {
             x->offset = p->systolic->bytes;
             p->systolic->bytes += x->bytes * x->stages;

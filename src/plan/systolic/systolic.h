@@ -20,7 +20,8 @@ enum {
     AXE_SYSTOLIC_P = 128, /* partitions */
     AXE_SYSTOLIC_N = 512, /* f32 of a bank, in a partition */
     AXE_SYSTOLIC_BANKS = 8,
-    AXE_SYSTOLIC_SPARE = 2 /* banks that tiles leave to statements */
+    AXE_SYSTOLIC_SPARE = 2,        /* banks that tiles leave to statements */
+    AXE_SYSTOLIC_TILES = 96 * 1024 /* [bytes] up to which tiles rotate */
 };
 
 typedef struct axe_systolic_tile {
@@ -29,10 +30,14 @@ typedef struct axe_systolic_tile {
     int64_t           extent[AXE_SYSTOLIC_RANK];
     int64_t stride[AXE_SYSTOLIC_RANK]; /* [elements] along a partition, of each
                                           dimension; of `part`: of a block */
-    int64_t n_part, blocks;
-    int64_t size;   /* [elements] along a partition, of one stage */
-    bool    fixed;  /* a product wants `part` so */
-    bool    psum;   /* in PSUM: a sum of products that begins as zeros */
+    int64_t        n_part, blocks;
+    int64_t        size;   /* [elements] along a partition, of one stage */
+    bool           fixed;  /* a product wants `part` so */
+    bool           factor; /* of a product: not in PSUM */
+    const axe_var *first;  /* in SBUF: zeros at first, and in the loop of this
+                              variable, which follows, one product is added:
+                              in its first turn it is put there instead */
+    bool    psum;          /* in PSUM: a sum of products that begins as zeros */
     int64_t offset; /* [bytes] along a partition; PSUM: of its first bank */
     int64_t bytes;  /* of a stage */
     int     stages; /* that rotate */
