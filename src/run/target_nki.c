@@ -79,6 +79,30 @@ time_both(axe_ctx *cx, const axe_trace *t, const axe_trn_report *legacy,
     return AXE_OK;
 }
 
+/* Traces have no tensors without elements: none is written, or it is an error.
+ */
+static axe_status
+check_some(axe_ctx *cx, const axe_kernel *k, const axe_sim_spec *spec,
+           bool *none)
+{
+    const axe_tensor *empty = NULL;
+
+    *none = true;
+    for (int i = 0; i < k->n_param; i++) {
+        bool has = count_of(&spec->param[i], k->param[i]->rank) > 0;
+        empty = has ? empty : k->param[i];
+        *none = *none && !(has && k->param[i]->dir != AXE_DIR_IN);
+    }
+    if (*none || !empty)
+        return AXE_OK;
+    axe_fail(cx, empty->at, AXE_EUNSUPPORTED,
+             "%s has no elements, and a kernel for trn1 writes results all "
+             "the same",
+             empty->name);
+    axe_help(cx, "fill the results by zeros on the host, or give it elements");
+    return AXE_EUNSUPPORTED;
+}
+
 static axe_status
 simulate(axe_ctx *cx, const axe_lowered *l, const axe_sim_spec *spec,
          axe_sim_report *out)
@@ -89,15 +113,17 @@ simulate(axe_ctx *cx, const axe_lowered *l, const axe_sim_spec *spec,
     axe_trn_options   opt = {.timeline = spec->with.timeline,
                              .max_steps = INT64_C(1) << 40};
     axe_trn_report    r;
+    bool              none;
 
     *out = (axe_sim_report){0};
     AXE_TRY(axe_trn_profile(cx, "legacy", &opt.params));
     set_sizes(k, t, spec->size);
+    AXE_TRY(check_some(cx, k, spec, &none));
+    if (none)
+        return AXE_OK;
     for (int i = 0; i < k->n_param; i++) {
         const axe_tensor *p = k->param[i];
         int64_t           n = count_of(&spec->param[i], p->rank);
-        if (n == 0)
-            return AXE_OK;
         data[i] = axe_alloc(cx, (size_t)(n * axe_type_table[p->type].bits / 8));
         copy(&spec->param[i], p, data[i], false);
     }

@@ -176,7 +176,10 @@ void sys_close(sys *s, int n_opened, const bool *opened, int n_bind);
 
 /* value.c */
 sys_val sys_value(sys *s, const axe_node *n, const sys_val *want);
-void    sys_map(sys *s, const axe_stmt *st);
+void    sys_spread(sys *s, const sys_val *to, const sys_val *v);
+
+/* map.c */
+void sys_map(sys *s, const axe_stmt *st);
 
 /* contract.c */
 void sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr);
