@@ -123,7 +123,7 @@ def by_shim(tmp, file, kernel, sets, sizes, seed):
 
 def one(row):
     seed, file, kernel, dtype, rest = row
-    path = f"{source}/kernels/{file}.axe"
+    path = f"{source}/{file if '/' in file else 'kernels/' + file}.axe"
     options = [] if dtype == "-" else ["--set", f"T={dtype}"]
     words = rest.split()
     sizes = {w.split("=")[0]: int(w.split("=")[1]) for i, w in enumerate(words)

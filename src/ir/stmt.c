@@ -114,3 +114,19 @@ axe_stmt_extent(const axe_stmt *s, const axe_var *v)
         axe_node_walk(s->value, find_reduced, &f);
     return f.extent;
 }
+
+bool
+axe_stmt_is_free(const axe_stmt *s, const axe_var *v)
+{
+    for (int i = 0; i < s->n_free; i++)
+        if (s->dim[i].var == v)
+            return true;
+    return false;
+}
+
+const axe_var *
+axe_just_index(const axe_node *n)
+{
+    return n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX ? n->u.var
+                                                                  : NULL;
+}

@@ -19,6 +19,10 @@ bool axe_stmt_writes(const axe_stmt *s, const axe_tensor *t);
 /* How far a variable runs: an index of the statement, folded ones included, as
  * the statement says, others as they do; NULL: it does not occur. */
 const axe_node *axe_stmt_extent(const axe_stmt *s, const axe_var *v);
+/* Is it one of the statement's free indices? */
+bool axe_stmt_is_free(const axe_stmt *s, const axe_var *v);
+/* The index that a subscript is, and nothing else; NULL: it is none. */
+const axe_var *axe_just_index(const axe_node *n);
 /* Does a `break` or `continue` of the loop around stand in body[n]?  If so, an
  * iteration may skip what follows it, and a break the iterations that follow.
  */

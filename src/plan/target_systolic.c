@@ -30,14 +30,6 @@ places(const axe_planner *p, const axe_tensor *t, axe_axis axis[AXE_PLACE_AXES],
     return 1;
 }
 
-static const axe_node *
-entity(axe_planner *p, const axe_tensor *t)
-{
-    (void)p;
-    (void)t;
-    return NULL;
-}
-
 static const char *
 why_no_hint(axe_planner *p, const axe_schedule *s, const axe_attr *a)
 {
@@ -101,7 +93,6 @@ const axe_plan_target axe_systolic_plan_target = {
     .keep = keep,
     .storage = storage,
     .places = places,
-    .entity = entity,
     .why_no_hint = why_no_hint,
     .warn = warn,
     .cost = cost,

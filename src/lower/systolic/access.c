@@ -164,7 +164,7 @@ clip(sys *s, const axe_node *load, int d, area *a)
 
 /* Is the dimension's subscript of scopes and constants, and inside? */
 static bool
-is_sure(sys *s, const axe_node *load, int d)
+is_sure(const axe_node *load, int d)
 {
     const axe_node *sub = load->arg[d], *size = load->u.tensor->shape[d];
     int64_t         c, m;
@@ -173,7 +173,7 @@ is_sure(sys *s, const axe_node *load, int d)
         return c >= 0 && axe_is_iconst(size, &m) && c < m;
     return sub->op == AXE_OP_var && sub->u.var->extent &&
            sub->u.var->kind != AXE_VAR_INDEX &&
-           axe_node_same(sub->u.var->extent, size) && s;
+           axe_node_same(sub->u.var->extent, size);
 }
 
 static void
@@ -199,7 +199,7 @@ open_area(sys *s, const axe_node *load, area *a)
     a->ps = step_of(s, load, s->P, step);
     a->fs = step_of(s, load, s->F, step);
     for (int d = 0; d < t->rank; d++)
-        if (!is_sure(s, load, d))
+        if (!is_sure(load, d))
             clip(s, load, d, a);
     a->off =
         sys_add(s, a->off,
@@ -253,8 +253,7 @@ part_of(sys *s, const sys_val *v, const area *a)
 
 /* ----------------------------------------------------------------- turned */
 
-/* dst[p, f] = src[f, p], for 128 f at a time.  `row` says what of the source
- * the block that begins with f has, on partitions. */
+/* dst[p, f ..] = src[.., p], n_f of them. */
 static void
 turn(sys *s, const sys_val *src, const sys_val *dst, sys_ex f, sys_ex n_f,
      sys_ex n_p)
@@ -297,7 +296,7 @@ fetch_memory(sys *s, const axe_node *load, const sys_val *dst)
 
     for (int d = 0; d < t->rank; d++)
         leaves = leaves ||
-                 (!is_sure(s, load, d) &&
+                 (!is_sure(load, d) &&
                   (!sys_inside(s, load, d) || !axe_is_nonneg(load->arg[d])));
     if (leaves)
         sys_copy(s, dst, &zero, sys_parts(s), sys_cols(s));

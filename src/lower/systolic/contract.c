@@ -202,6 +202,27 @@ type_for(axe_type t, axe_type other)
     return same ? t : AXE_TYPE_f32;
 }
 
+/* Other sum indices are loops around the blocks of k. */
+static int
+open_sums(sys *s, const axe_var *k, bool *opened)
+{
+    const axe_stmt *st = s->s;
+    const axe_node *v = st->value;
+    int             n = 0;
+
+    while (v->op == AXE_OP_cast)
+        v = v->arg[0];
+    bool folds = v->op == AXE_OP_reduce;
+    int  n_over = folds ? v->u.reduce.n_over : st->n_dim - st->n_free;
+    for (int i = 0; i < n_over; i++) {
+        axe_dim d = {folds ? v->u.reduce.over[i] : st->dim[st->n_free + i].var,
+                     NULL};
+        if (d.var != k)
+            n += sys_open(s, 1, &d, &opened[n]);
+    }
+    return n;
+}
+
 void
 sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr)
 {
@@ -239,19 +260,7 @@ sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr)
         s->P = s->F = NULL;
     } else
         sum = sys_bank(s, AXE_TYPE_f32, 0);
-    /* Other sum indices are loops around the blocks of k. */
-    const axe_node *v = st->value;
-    while (v->op == AXE_OP_cast)
-        v = v->arg[0];
-    int n_over =
-        v->op == AXE_OP_reduce ? v->u.reduce.n_over : st->n_dim - st->n_free;
-    for (int i = 0; i < n_over; i++) {
-        const axe_var *o = v->op == AXE_OP_reduce ? v->u.reduce.over[i]
-                                                  : st->dim[st->n_free + i].var;
-        axe_dim        d = {o, NULL};
-        if (o != pr->k)
-            n_inner += sys_open(s, 1, &d, &inner[n_inner]);
-    }
+    n_inner = open_sums(s, pr->k, inner);
     const sys_bind *k = bind_blocks(s, pr->k, AXE_SYSTOLIC_P, &k_open);
     sum.column = !n;
     sys_line(s, "tensor nc_matmul %s, %s, %s",

@@ -79,14 +79,13 @@ rest_of(sys *s, const axe_node *sub, const axe_var *v)
 
 /* Does v + rest end where dimension d does, for all the index's values? */
 static bool
-ends_there(sys *s, const axe_stmt *st, const axe_node *load, int d,
-           const axe_var *v, const axe_node *rest)
+ends_there(const axe_stmt *st, const axe_node *load, int d, const axe_var *v,
+           const axe_node *rest)
 {
     const axe_node *e = sys_declared(st, v);
     const axe_node *size = load->u.tensor->shape[d];
     int64_t         n, m, r;
 
-    (void)s;
     if (!axe_is_iconst(rest, &r))
         return false;
     if (axe_is_iconst(e, &n) && axe_is_iconst(size, &m))
@@ -141,7 +140,7 @@ look_dim(sys *s, const axe_stmt *st, const axe_node *load, int d)
             s->cls[find(s, of_index(s, st, v))].open = true;
             continue;
         }
-        if (!tile && !ends_there(s, st, load, d, v, rest)) {
+        if (!tile && !ends_there(st, load, d, v, rest)) {
             put_limit(s, of_index(s, st, v),
                       axe_node2(s->cx, AXE_OP_sub, t->shape[d], rest));
             if (!is_some(s, t->shape[d], rest))
@@ -255,7 +254,7 @@ sys_inside(sys *s, const axe_node *load, int d)
         if (!rest || any)
             return false;
         any = true;
-        if (!ends_there(s, s->s, load, d, v, rest) && c->open)
+        if (!ends_there(s->s, load, d, v, rest) && c->open)
             return false;
     }
     return any;

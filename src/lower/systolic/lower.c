@@ -8,6 +8,26 @@
 
 static void body(sys *s, int n, axe_stmt *const *list);
 
+/* Of a scope or loop, which may have none: then it is not known to have at most
+ * one, which sys_for would take for one. */
+static sys_ex
+turns_of(sys *s, const axe_node *extent)
+{
+    sys_ex  out;
+    int64_t c;
+
+    if (extent->op == AXE_OP_cdiv && axe_is_iconst(extent->arg[1], &c) &&
+        !axe_is_nonneg(extent->arg[0]))
+        out = sys_up(s, sys_max(s, sys_c(0), sys_of(s, extent->arg[0])), c);
+    else
+        out = sys_of(s, extent);
+    if (!axe_is_nonneg(extent))
+        out = sys_max(s, sys_c(0), out);
+    if (out.t && out.most == 1)
+        out.most = INT64_MAX;
+    return out;
+}
+
 static void
 loops(sys *s, const axe_stmt *st, int i)
 {
@@ -18,7 +38,7 @@ loops(sys *s, const axe_stmt *st, int i)
         return;
     }
     const axe_var *v = st->var[i];
-    sys_ex         at = sys_for(s, v->name, sys_of(s, v->extent), &opened);
+    sys_ex         at = sys_for(s, v->name, turns_of(s, v->extent), &opened);
     s->var[v->id] = sys_text(s, at);
     loops(s, st, i + 1);
     sys_end(s, opened);
@@ -43,11 +63,7 @@ branch(sys *s, const axe_stmt *st)
 static bool
 is_first_zero(const sys *s, const axe_stmt *st)
 {
-    const axe_systolic_tile *x =
-        &s->plan->systolic->tile[st->dst->u.tensor->id];
-
-    return (x->psum || x->first) && st->fold == AXE_FOLD_NONE &&
-           st->value->op == AXE_OP_fconst;
+    return st == s->plan->systolic->tile[st->dst->u.tensor->id].zero;
 }
 
 static void

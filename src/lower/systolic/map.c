@@ -19,14 +19,6 @@ whole_value(sys *s, const axe_stmt *st)
                : axe_node2(s->cx, op[st->fold], st->dst, v);
 }
 
-static const axe_var *
-index_in(const axe_node *sub)
-{
-    return sub->op == AXE_OP_var && sub->u.var->kind == AXE_VAR_INDEX
-               ? sub->u.var
-               : NULL;
-}
-
 typedef struct picked {
     sys           *s;
     const axe_var *part; /* of a tile that is read */
@@ -42,16 +34,7 @@ look_tile(void *user, const axe_node *n)
         return;
     x = &p->s->plan->systolic->tile[n->u.tensor->id];
     if (x->part >= 0 && !p->part)
-        p->part = index_in(n->arg[x->part]);
-}
-
-static bool
-is_free(const axe_stmt *st, const axe_var *v)
-{
-    for (int i = 0; i < st->n_free; i++)
-        if (st->dim[i].var == v)
-            return true;
-    return false;
+        p->part = axe_just_index(n->arg[x->part]);
 }
 
 typedef struct folded {
@@ -88,10 +71,10 @@ choose_axes(sys *s, const axe_stmt *st, const axe_node *value,
 
     *part = *along = NULL;
     if (t->space != AXE_SPACE_GLOBAL)
-        *part = x->part >= 0 ? index_in(st->dst->arg[x->part]) : NULL;
+        *part = x->part >= 0 ? axe_just_index(st->dst->arg[x->part]) : NULL;
     else {
         axe_node_walk(value, look_tile, &p);
-        if (p.part && is_free(st, p.part))
+        if (p.part && axe_stmt_is_free(st, p.part))
             *part = p.part;
     }
     for (int i = st->n_free - 1; i >= 0 && !*along; i--)
@@ -129,17 +112,17 @@ one_pass(sys *s, const axe_stmt *st, const axe_node *value)
     bool there = v.kind == SYS_TILE && v.name == to.name;
     bool direct = t->space == AXE_SPACE_GLOBAL && v.kind == SYS_TILE &&
                   v.type == t->type && !v.psum && v.column == to.column;
-    if (v.kind == SYS_TILE && v.column && !to.column && !there) {
+    if (v.kind == SYS_TILE && v.column && !to.column && !there)
         sys_spread(s, &to, &v);
-    } else if (!there && !direct)
+    else if (!there && !direct)
         sys_copy(s, &to, &v, sys_parts(s), sys_cols(s));
     if (t->space == AXE_SPACE_GLOBAL)
         sys_store(s, st->dst, direct ? &v : &to);
     s->temp = mark;
 }
 
-/* Values lo .. lo + count of an index of a vector as rows of 512: 128 at a
- * time, then what is left of the last row. */
+/* A statement over one index of device memory: 512 values at a time, on one
+ * partition, then what is left. */
 static void
 vector(sys *s, const axe_stmt *st, const axe_node *value, const axe_var *v)
 {

@@ -325,15 +325,6 @@ fold_name(axe_fold f)
     return name[f];
 }
 
-/* Of a fold's indices, that which goes along F: by 1 in some load's last
- * subscript, or else the last. */
-static int
-along(sys *s, const axe_node *n)
-{
-    (void)s;
-    return n->u.reduce.n_over - 1;
-}
-
 /* part = the fold of the values along F. */
 static void
 fold_tile(sys *s, const axe_node *n, const sys_val *part)
@@ -376,9 +367,9 @@ static sys_val
 fold(sys *s, const axe_node *n)
 {
     const sys_bind *F = s->F;
-    int             n_bind = s->n_bind, last = along(s, n), n_open = 0;
-    bool            opened[SYS_MAX_BIND], chunked;
-    sys_val         acc = sys_temp(s, AXE_TYPE_f32, 1);
+    int     n_bind = s->n_bind, last = n->u.reduce.n_over - 1, n_open = 0;
+    bool    opened[SYS_MAX_BIND], chunked;
+    sys_val acc = sys_temp(s, AXE_TYPE_f32, 1);
     const axe_node *unit = axe_fold_unit(s->cx, n->u.reduce.fold, AXE_TYPE_f32);
     double          u = unit->op == AXE_OP_fconst ? unit->u.f : 0;
     sys_val         first = number(isinf(u) ? copysign((double)FLT_MAX, u) : u);

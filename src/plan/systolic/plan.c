@@ -178,22 +178,6 @@ tile_of(const side *w, const axe_node *n)
     return x && x->tensor ? x : NULL;
 }
 
-static const axe_var *
-just_index(const axe_node *n)
-{
-    return n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX ? n->u.var
-                                                                  : NULL;
-}
-
-static bool
-is_free(const axe_stmt *s, const axe_var *v)
-{
-    for (int i = 0; i < s->n_free; i++)
-        if (s->dim[i].var == v)
-            return true;
-    return false;
-}
-
 static void
 find_side(void *user, const axe_node *n)
 {
@@ -203,8 +187,8 @@ find_side(void *user, const axe_node *n)
     if (!x || w->sure || x->part < 0 ||
         (x->tensor->rank > 1 && !w->known[x->tensor->id]))
         return;
-    const axe_var *v = just_index(n->arg[x->part]);
-    if (v && is_free(w->s, v)) {
+    const axe_var *v = axe_just_index(n->arg[x->part]);
+    if (v && axe_stmt_is_free(w->s, v)) {
         w->part = v;
         w->sure = true;
     }
@@ -219,7 +203,7 @@ take_side(void *user, const axe_node *n)
     if (!x || w->known[x->tensor->id])
         return;
     for (int d = 0; d < x->tensor->rank; d++)
-        if (just_index(n->arg[d]) == w->part) {
+        if (axe_just_index(n->arg[d]) == w->part) {
             x->part = d;
             w->known[x->tensor->id] = w->moved = true;
             w->p->place[x->tensor->id].why =
@@ -258,8 +242,9 @@ align(side *w, int n, axe_stmt *const *body)
 typedef struct adders {
     axe_planner      *p;
     const axe_tensor *t;
+    const axe_stmt   *zero;
     bool              only;
-    int               n;
+    int               n;             /* that are executed for sure */
     int              behind, n_body; /* body[behind ..] is behind the product */
     axe_stmt *const *body;
 } adders;
@@ -282,20 +267,49 @@ is_end(const adders *a, const axe_stmt *s)
     return false;
 }
 
+/* Does the statement write all of the tile, whatever it is? */
+static bool
+covers(const axe_stmt *s)
+{
+    for (int d = 0; d < s->dst->n_arg; d++)
+        if (!axe_just_index(s->dst->arg[d]))
+            return false;
+    return true;
+}
+
+/* Has the loop an iteration in each launch whose arrays have elements? */
+static bool
+is_run(const axe_stmt *s)
+{
+    const axe_node *e = s->n_var == 1 ? s->var[0]->extent : NULL;
+    int64_t         n;
+
+    if (s->kind != AXE_STMT_FOR || !e)
+        return s->kind == AXE_STMT_CONSUME;
+    if (axe_is_iconst(e, &n))
+        return n > 0;
+    if (e->op == AXE_OP_cdiv)
+        e = e->arg[0];
+    return e->op == AXE_OP_var && e->u.var->kind == AXE_VAR_SIZE;
+}
+
+/* sure: all of this body is executed once at least. */
 static void
-look_adders(adders *a, int n, axe_stmt *const *body, const axe_stmt *zero)
+look_adders(adders *a, int n, axe_stmt *const *body, bool sure)
 {
     for (int i = 0; i < n; i++) {
         axe_stmt            *s = body[i];
         axe_systolic_product pr;
         if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == a->t &&
-            s != zero && !is_end(a, s)) {
-            a->only = a->only && s->fold == AXE_FOLD_SUM &&
-                      axe_systolic_is_product(a->p->cx, s, NULL, &pr);
-            a->n++;
+            s != a->zero) {
+            bool adds = s->fold == AXE_FOLD_SUM && covers(s) &&
+                        axe_systolic_is_product(a->p->cx, s, NULL, &pr);
+            a->only = a->only && adds != is_end(a, s);
+            a->n += adds && sure;
         }
-        look_adders(a, s->n_body, s->body, zero);
-        look_adders(a, s->n_other, s->other, zero);
+        bool inner = sure && is_run(s);
+        look_adders(a, s->n_body, s->body, inner);
+        look_adders(a, s->n_other, s->other, false);
     }
 }
 
@@ -318,7 +332,7 @@ adds_in_loop(axe_planner *p, const axe_stmt *s, const axe_tensor *t)
 {
     int n = 0;
 
-    if (s->kind != AXE_STMT_FOR || s->n_var != 1)
+    if (s->kind != AXE_STMT_FOR || !is_run(s))
         return false;
     for (int i = 0; i < s->n_body; i++) {
         axe_stmt            *x = s->body[i];
@@ -326,7 +340,7 @@ adds_in_loop(axe_planner *p, const axe_stmt *s, const axe_tensor *t)
         if (x->kind == AXE_STMT_CONSUME && x->n_body == 1)
             x = x->body[0];
         if (x->kind == AXE_STMT_INDEX && x->dst->u.tensor == t &&
-            x->fold == AXE_FOLD_SUM &&
+            x->fold == AXE_FOLD_SUM && covers(x) &&
             axe_systolic_is_product(p->cx, x, NULL, &pr) &&
             !axe_node_reads(x->value, t))
             n++;
@@ -334,6 +348,49 @@ adds_in_loop(axe_planner *p, const axe_stmt *s, const axe_tensor *t)
             return false;
     }
     return n == 1;
+}
+
+/* Where in body[n] the changes of t begin that are behind its product. */
+static int
+changes_of(axe_planner *p, int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    int                  out = n;
+    axe_systolic_product pr;
+
+    for (int j = n - 1; j >= 0; j--) {
+        if (body[j]->kind == AXE_STMT_INDEX && body[j]->dst->u.tensor == t &&
+            axe_systolic_is_product(p->cx, body[j], NULL, &pr))
+            return out;
+        out = axe_stmt_writes(body[j], t) ? j : out;
+    }
+    return n;
+}
+
+/* body[i] declares a sum, and zeros follow: may they be left out? */
+static void
+place_sum(axe_planner *p, int n, axe_stmt *const *body, int i)
+{
+    const axe_tensor  *t = body[i]->tensor;
+    axe_systolic_tile *x = &p->systolic->tile[t->id];
+    adders a = {p, t, body[i + 1], true, 0, changes_of(p, n, body, t), n, body};
+    int64_t banks = banks_of(x);
+    int     most = AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE;
+    int     next = i + 2; /* behind declarations */
+
+    while (next < n && (body[next]->kind == AXE_STMT_TENSOR ||
+                        body[next]->kind == AXE_STMT_PIPELINE))
+        next++;
+    look_adders(&a, n - i, body + i, true);
+    if (a.only && a.n > 0 && p->systolic->banks + banks <= most) {
+        x->psum = true;
+        p->systolic->banks += (int)banks;
+        p->place[t->id].why = "a sum of products stays in PSUM";
+    } else if (next < n && adds_in_loop(p, body[next], t)) {
+        x->first = body[next]->var[0];
+        p->place[t->id].why = "a sum of products, begun by the first";
+    } else
+        return;
+    x->zero = body[i + 1];
 }
 
 static void
@@ -344,34 +401,8 @@ look_sums(axe_planner *p, int n, axe_stmt *const *body)
             body[i]->kind == AXE_STMT_TENSOR ? body[i]->tensor : NULL;
         if (t && t->space != AXE_SPACE_GLOBAL && t->rank == 2 &&
             t->type == AXE_TYPE_f32 && i + 1 < n &&
-            !p->systolic->tile[t->id].factor && is_zero(body[i + 1], t)) {
-            adders a = {p, t, true, 0, n, n, body};
-            for (int j = n - 1; j > i; j--) {
-                axe_systolic_product pr;
-                if (body[j]->kind == AXE_STMT_INDEX &&
-                    body[j]->dst->u.tensor == t &&
-                    axe_systolic_is_product(p->cx, body[j], NULL, &pr))
-                    break;
-                a.behind = axe_stmt_writes(body[j], t) ? j : a.behind;
-            }
-            if (a.behind <= i + 1)
-                a.behind = n;
-            int next = i + 2; /* behind declarations */
-            while (next < n && (body[next]->kind == AXE_STMT_TENSOR ||
-                                body[next]->kind == AXE_STMT_PIPELINE))
-                next++;
-            look_adders(&a, p->kernel->n_body, p->kernel->body, body[i + 1]);
-            int64_t banks = banks_of(&p->systolic->tile[t->id]);
-            int     most = AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE;
-            if (a.only && a.n > 0 && p->systolic->banks + banks <= most) {
-                p->systolic->tile[t->id].psum = true;
-                p->systolic->banks += (int)banks;
-                p->place[t->id].why = "a sum of products stays in PSUM";
-            } else if (next < n && adds_in_loop(p, body[next], t)) {
-                p->systolic->tile[t->id].first = body[next]->var[0];
-                p->place[t->id].why = "a sum of products, begun by the first";
-            }
-        }
+            !p->systolic->tile[t->id].factor && is_zero(body[i + 1], t))
+            place_sum(p, n, body, i);
         look_sums(p, body[i]->n_body, body[i]->body);
         look_sums(p, body[i]->n_other, body[i]->other);
     }

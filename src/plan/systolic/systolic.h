@@ -30,14 +30,15 @@ typedef struct axe_systolic_tile {
     int64_t           extent[AXE_SYSTOLIC_RANK];
     int64_t stride[AXE_SYSTOLIC_RANK]; /* [elements] along a partition, of each
                                           dimension; of `part`: of a block */
-    int64_t        n_part, blocks;
-    int64_t        size;   /* [elements] along a partition, of one stage */
-    bool           fixed;  /* a product wants `part` so */
-    bool           factor; /* of a product: not in PSUM */
-    const axe_var *first;  /* in SBUF: zeros at first, and in the loop of this
-                              variable, which follows, one product is added:
-                              in its first turn it is put there instead */
-    bool    psum;          /* in PSUM: a sum of products that begins as zeros */
+    int64_t         n_part, blocks;
+    int64_t         size;   /* [elements] along a partition, of one stage */
+    bool            fixed;  /* a product wants `part` so */
+    const axe_stmt *zero;   /* psum, first: what it begins with, not executed */
+    bool            factor; /* of a product: not in PSUM */
+    const axe_var  *first;  /* in SBUF: zeros at first, and in the loop of this
+                               variable, which follows, one product is added:
+                               in its first turn it is put there instead */
+    bool    psum;   /* in PSUM: a sum of products that begins as zeros */
     int64_t offset; /* [bytes] along a partition; PSUM: of its first bank */
     int64_t bytes;  /* of a stage */
     int     stages; /* that rotate */

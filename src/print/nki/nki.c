@@ -2,7 +2,8 @@
  *
  * Loops are `range`, numbers are Python's.  Whether a product adds to its sum
  * is said: it does where a loop that the sum was declared outside of, and that
- * does not choose which sum it is, is not at its first turn. */
+ * does not choose which sum it is, is not at its first turn; and where a
+ * product further up in the text began it. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct printer {
     int               depth;
     int               loop[64]; /* variables of open loops */
     int              *level;    /* of tensors: loops open at its declaration */
+    bool             *begun;    /* of tensors: the text has a product for it */
 } printer;
 
 static const struct {
@@ -190,6 +192,11 @@ put_accumulate(printer *p, const axe_trace_step *s)
     int                     n = 0;
 
     axe_puts(p->out, ", accumulate=");
+    if (p->begun[a->tensor]) {
+        axe_puts(p->out, "True");
+        return;
+    }
+    p->begun[a->tensor] = true;
     for (int d = p->level[a->tensor]; d < p->depth; d++)
         if (!is_if(p, p->loop[d]) && !names(a->offset, p->loop[d]) &&
             !names(a->part, p->loop[d]))
@@ -243,6 +250,7 @@ put_tensor(printer *p, int i)
     const axe_trace_tensor *x = &p->t->tensor[i];
 
     p->level[i] = p->depth;
+    p->begun[i] = false;
     axe_putf(p->out, "%s = nl.ndarray(", x->name);
     put_shape(p, x);
     axe_putf(p->out, ", dtype=nl.%s, buffer=nl.%s", type_name(x->type),
@@ -260,6 +268,16 @@ put_tensor(printer *p, int i)
     axe_putc(p->out, ')');
 }
 
+/* Is it an argument, and not the kernel's own? */
+static bool
+is_param(const printer *p, const axe_trace_tensor *x)
+{
+    for (int i = 0; i < p->k->n_param; i++)
+        if (strcmp(p->k->param[i]->name, x->name) == 0)
+            return true;
+    return false;
+}
+
 static void
 put_steps(printer *p, const axe_trace_step *s)
 {
@@ -270,9 +288,14 @@ put_steps(printer *p, const axe_trace_step *s)
                 continue;
         }
         axe_putf(p->out, "%*s", 4 * (p->depth + 1), "");
-        if (s->kind == AXE_TRACE_DECLARE)
+        if (s->kind == AXE_TRACE_DECLARE) {
+            const axe_trace_tensor *x = &p->t->tensor[s->tensor];
             put_tensor(p, s->tensor);
-        else if (s->kind == AXE_TRACE_DO)
+            if (x->memory == AXE_TRN_HBM && x->access == AXE_TRACE_KEPT &&
+                is_param(p, x))
+                axe_putf(p->out, "\n    nisa.dma_copy(dst=%s, src=%s_given)",
+                         x->name, x->name);
+        } else if (s->kind == AXE_TRACE_DO)
             put_do(p, s);
         else if (s->kind == AXE_TRACE_LET) {
             axe_putf(p->out, "%s = ", p->t->var[s->var]);
@@ -305,25 +328,17 @@ put_size(printer *p, int size)
 {
     for (int i = 0; i < p->t->n_tensor; i++) {
         const axe_trace_tensor *x = &p->t->tensor[i];
-        if (x->memory != AXE_TRN_HBM || x->access != AXE_TRACE_IN)
+        bool                    both = x->access == AXE_TRACE_KEPT;
+        if (x->memory != AXE_TRN_HBM || x->access == AXE_TRACE_OUT ||
+            !is_param(p, x))
             continue;
         for (int d = 0; d < x->rank; d++)
             if (x->shape[d]->op == '$' && x->shape[d]->value == size) {
-                axe_putf(p->out, "    %s = %s.shape[%d]\n", p->t->var[size],
-                         x->name, d);
+                axe_putf(p->out, "    %s = %s%s.shape[%d]\n", p->t->var[size],
+                         x->name, both ? "_given" : "", d);
                 return true;
             }
     }
-    return false;
-}
-
-/* Is it an argument, and not the kernel's own? */
-static bool
-is_param(const printer *p, const axe_trace_tensor *x)
-{
-    for (int i = 0; i < p->k->n_param; i++)
-        if (strcmp(p->k->param[i]->name, x->name) == 0)
-            return true;
     return false;
 }
 
@@ -335,9 +350,11 @@ list(printer *p, bool given, const char *between)
 
     for (int i = 0; i < p->t->n_tensor; i++) {
         const axe_trace_tensor *x = &p->t->tensor[i];
+        bool both = x->access == AXE_TRACE_KEPT; /* given, and changed */
         if (x->memory == AXE_TRN_HBM && is_param(p, x) &&
-            (x->access == AXE_TRACE_IN) == given)
-            axe_putf(p->out, "%s%s", n++ > 0 ? between : "", x->name);
+            (both || (x->access == AXE_TRACE_IN) == given))
+            axe_putf(p->out, "%s%s%s", n++ > 0 ? between : "", x->name,
+                     both && given ? "_given" : "");
     }
     return n;
 }
@@ -349,6 +366,7 @@ axe_print_nki(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
     printer          p = {.cx = cx, .out = out, .t = t, .k = l->plan->kernel};
 
     p.level = axe_new_array(cx, int, t->n_tensor + 1);
+    p.begun = axe_new_array(cx, bool, t->n_tensor + 1);
     axe_putf(out, "# %s for %s\n", t->name, l->plan->machine->name);
     axe_puts(out, "import nki\nimport nki.isa as nisa\nimport nki.language as "
                   "nl\n\n\n@nki.jit\n");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/list.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/simt/contract/product.h"
 #include "plan/simt/map/map.h"
@@ -79,15 +80,6 @@ follow(counting *c, const axe_node *dst, int dim)
     axe_list_push(&c->seen, new);
 }
 
-static bool
-is_free(const axe_stmt *s, const axe_var *v)
-{
-    for (int i = 0; i < s->n_free; i++)
-        if (s->dim[i].var == v)
-            return true;
-    return false;
-}
-
 /* Cycles that a fold along the tile takes where warps share its rows: of a
  * product all of it is stored and loaded. */
 static double
@@ -118,7 +110,7 @@ read_stmt(void *user, const axe_stmt *s)
     axe_node_walk(s->value, find_var, c);
     if (!c->var || c->var->kind != AXE_VAR_INDEX)
         return;
-    if (!is_free(s, c->var)) {
+    if (!axe_stmt_is_free(s, c->var)) {
         c->cycles += fold_cycles(c);
         return;
     }
