@@ -20,7 +20,7 @@ REASONS = [
      "one core runs `roles` one after the other, and how often `while` runs in each of them is not known. "
      "Write loops with counts, or one loop that produces and consumes, as `kernels/gemm.axe` does."),
     ("has no registers for elements of", "types",
-     "the machine has no registers for elements of a type, here of 4 bits."),
+     "the machine has no registers for elements of a type: of 4 bits; on a Trainium also integers that are computed with."),
     ("has no barriers that roles wait at", "mbarriers",
      "roles hand over stages by barriers in shared memory that count arrivals, which sm_80 has not."),
     ("has no tensor memory for", "tensor memory",
@@ -38,6 +38,19 @@ REASONS = [
      "parts of a CTA wait for one another by barriers with numbers, of which OpenCL has one, of the whole work-group."),
     ("far below the machine's best", "no atom",
      "no tensor-core atom takes the tile's extents or types; with `slow` it runs by multiply-adds."),
+    ("registers for a thread", "registers",
+     "a thread's share of the sums is more than its registers hold: smaller tiles."),
+    ("writes no elements whose places are computed", "scatter",
+     "a Trainium's transfers in use have no indirect form, so that no element is written at a computed place."),
+    ("has no instruction for", "instructions",
+     "no engine of the machine computes it; here it is a choice by values."),
+    ("runs loops whose counts are known", "counts",
+     "a Trainium's program is made with the kernel's loops unrolled, so that a loop cannot depend on data."),
+    ("runs roles one after the other", "roles", None),
+    ("do not see one another's elements", "partitions",
+     "a tile is cut so that one statement needs elements of two partitions; cut it by multiples of 128, or not by hand."),
+    ("the index over partitions is not that of the tile", "partitions", None),
+    ("is over its partitions", "partitions", None),
 ]
 
 
@@ -45,7 +58,7 @@ def machines():
     out = subprocess.run([AXE, "help", "targets"], stdout=subprocess.PIPE,
                          text=True, check=True).stdout
     rows = [x.split() for x in out.splitlines()]
-    rows = [x for x in rows if len(x) > 2 and x[1] in ("cpu", "nvidia", "opencl")]
+    rows = [x for x in rows if len(x) > 2 and x[1] in ("cpu", "nvidia", "opencl", "trainium")]
     return [x[0] for x in rows if x[0] != "cpu"], {x[0]: x[1] for x in rows}
 
 
@@ -94,6 +107,7 @@ def rows():
     cpus = [m for m in names if family[m] == "cpu"]
     gpus = [m for m in names if family[m] == "nvidia"]
     opencl = [m for m in names if family[m] == "opencl"]
+    trn = [m for m in names if family[m] == "trainium"]
     unknown, table = [], []
     with tempfile.TemporaryDirectory() as tmp:
         for file in sorted(os.listdir("kernels")):
@@ -106,11 +120,12 @@ def rows():
                 of = {m: cell(path, bare, kernel, m, unknown) for m in names}
                 table.append([kernel, column({m: of[m] for m in cpus})] +
                              [of[m] for m in gpus] +
-                             [column({m: of[m] for m in opencl})])
-    return gpus, table, unknown
+                             [column({m: of[m] for m in opencl})] +
+                             [of[m] for m in trn])
+    return gpus + ["OpenCL"] + trn, table, unknown
 
 
-def page(gpus, table):
+def page(others, table):
     text = """# Which kernel runs where
 
 Written by `tests/everywhere.py`, which compiles each kernel of the library for each machine with its defaults, as far as the text that a compiler takes.
@@ -119,7 +134,7 @@ not, even without the clause; what it means stands below. CPUs and OpenCL are al
 all that run on a CPU (`tests/kernels.py`); on GPUs see [targets.md](targets.md), on OpenCL [run.md](run.md).
 
 """
-    text += f"| kernel | CPUs | {' | '.join(gpus)} | OpenCL |\n|---|---|---|{'---|' * len(gpus)}\n"
+    text += f"| kernel | CPUs | {' | '.join(others)} |\n|---|---|{'---|' * len(others)}\n"
     for r in table:
         text += f"| `{r[0]}` | {' | '.join(r[1:])} |\n"
     used = {w for r in table for c in r[1:] for w in re.split(r", \S+: |, ", c)}
@@ -134,10 +149,10 @@ and `axe explain` says so. The kernels of `tests/machines` are compared with the
 
 
 def main():
-    gpus, table, unknown = rows()
+    others, table, unknown = rows()
     for line in unknown:
         print(f"no reason that the page knows: {line}")
-    text = page(gpus, table)
+    text = page(others, table)
     old = open(PAGE).read() if os.path.exists(PAGE) else ""
     if os.environ.get("UPDATE") == "1":
         open(PAGE, "w").write(text)

@@ -197,11 +197,13 @@ each_point(walk *w, int d)
     const axe_stmt *s = w->stmt;
 
     if (d == s->n_dim) {
-        int64_t i = eval(w->e, s->dst->arg[0]), j = eval(w->e, s->dst->arg[1]);
-        if (is_global(s->dst) && (i < 0 || i >= M || j < 0 || j >= N))
-            return;
-        if (is_global(s->dst))
+        if (is_global(s->dst)) {
+            int64_t i = eval(w->e, s->dst->arg[0]);
+            int64_t j = eval(w->e, s->dst->arg[1]);
+            if (i < 0 || i >= M || j < 0 || j >= N)
+                return;
             add(w, s->dst, true);
+        }
         reads(w, s->value);
         return;
     }
