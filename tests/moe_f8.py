@@ -15,6 +15,7 @@ import numpy
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import moe  # noqa: E402
 from moe_f8_layer import compare, inputs, poison  # noqa: E402
+from share import share  # noqa: E402
 
 SOURCE = moe.SOURCE.replace("moe.axe", "moe_f8.axe")
 
@@ -73,9 +74,9 @@ def main():
         (33, 20, 2, 77, 301, "bf16", moe.to_one, (), {"BM": 16, "BD": 32}, 5),
     ]
     with tempfile.TemporaryDirectory() as where:
-        for row in rows:
+        for row in share(rows):
             check(axe, where, rng, *row)
-    print("%d mixtures of experts in e4m3 are right" % len(rows))
+    print("%d mixtures of experts in e4m3 are right" % len(share(rows)))
 
 
 if __name__ == "__main__":

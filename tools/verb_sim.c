@@ -34,11 +34,13 @@ static const char help[] =
     "      --check             compare with the reference; exit 1 if wrong\n"
     "      --policy ORDER      of what is asynchronous: lazy (default), "
     "eager,\n"
-    "                          or N: lazy, eager and N random orders.  Where\n"
-    "                          blocks wait for one another: behind:K, cluster "
-    "K\n"
-    "                          runs only when no other can; ahead:K, it runs\n"
-    "                          before any other; N has such orders, too\n"
+    "                          random (by the seed), or N: lazy, eager and N\n"
+    "                          random orders.  Where blocks wait for one "
+    "another:\n"
+    "                          behind:K, cluster K runs only when no other "
+    "can;\n"
+    "                          ahead:K, it runs before any other; N has such\n"
+    "                          orders, too\n"
     "      --sms N             blocks at a time of kernels that persist, or "
     "whose\n"
     "                          blocks wait for one another\n"
@@ -68,6 +70,10 @@ static const struct option known[] = {
 
 enum { MAX_ORDERS = 10000, MAX_SMS = 1024 };
 
+static const char *const policy_name[] = {[AXE_SIM_LAZY] = "lazy",
+                                          [AXE_SIM_EAGER] = "eager",
+                                          [AXE_SIM_RANDOM] = "random"};
+
 static const struct {
     const char    *name;
     axe_sim_policy policy;
@@ -82,10 +88,11 @@ take_policy(axe_run_args *a, const char *arg)
 
     a->n_order = -1;
     a->sim.turns = AXE_SIM_EVEN;
-    if (strcmp(arg, "lazy") == 0 || strcmp(arg, "eager") == 0) {
-        a->sim.policy = arg[0] == 'l' ? AXE_SIM_LAZY : AXE_SIM_EAGER;
-        return AXE_EXIT_OK;
-    }
+    for (int i = 0; i < AXE_LEN(policy_name); i++)
+        if (strcmp(arg, policy_name[i]) == 0) {
+            a->sim.policy = (axe_sim_policy)i;
+            return AXE_EXIT_OK;
+        }
     for (int i = 0; i < AXE_LEN(turns); i++) {
         size_t len = strlen(turns[i].name);
         if (strncmp(arg, turns[i].name, len) != 0 ||
@@ -97,11 +104,12 @@ take_policy(axe_run_args *a, const char *arg)
         return AXE_EXIT_OK;
     }
     if (!axe_tool_int(arg, &n) || n < 0 || n > MAX_ORDERS)
-        return axe_tool_usage(verb,
-                              "--policy %s: lazy, eager, behind:K or ahead:K "
-                              "of cluster K (-1: the last), or how many random "
-                              "orders, up to %d",
-                              arg, MAX_ORDERS);
+        return axe_tool_usage(
+            verb,
+            "--policy %s: lazy, eager, random, behind:K or "
+            "ahead:K of cluster K (-1: the last), or how many random "
+            "orders, up to %d",
+            arg, MAX_ORDERS);
     a->n_order = n;
     return AXE_EXIT_OK;
 }
