@@ -1,6 +1,6 @@
 # Every kernel of tests/machines means the same on this CPU, on the simulated
-# GPUs, and on the devices of OpenCL that are installed, each at one of its widths
-# by turns: what `// run:` says is run and compared with the reference.  A machine
+# GPUs, on the simulated Trainium, and on the devices of OpenCL that are
+# installed, each at one of its widths by turns: what `// run:` says is run and compared with the reference.  A machine
 # that cannot is named with its message, `// not sm_80: TEXT`, `// not cpu: TEXT`
 # or, for all widths, `// not opencl: TEXT`.
 set -u
@@ -45,7 +45,7 @@ for file in "$SRC"/tests/machines/*.axe; do
     done <"$dir/devices"
     name=$(basename "$file")
     grep -q '^// run:' "$file" || { echo "$name: no '// run:'"; failed=1; }
-    for machine in cpu sm_80 sm_90a sm_100a "${some[@]}"; do
+    for machine in cpu sm_80 sm_90a sm_100a trn1 "${some[@]}"; do
         no=$(sed -n "s|^// not ${machine/opencl*/opencl}: ||p" "$file")
         while read -r args; do
             # shellcheck disable=SC2086

@@ -132,27 +132,64 @@ typedef struct area {
     bool   opened[AXE_SYSTOLIC_RANK];
 } area;
 
+static sys_ex
+from_0(sys *s, sys_ex e)
+{
+    return sys_max(s, sys_c(0), e);
+}
+
+/* Which of n values of P or F are inside of dimension d, whose subscript grows
+ * by `coef` from one to the next: behind *before so many.  Those that are not,
+ * at the begin if the subscript grows, are before 0. */
+static sys_ex
+inside_of(sys *s, const axe_node *load, int d, int64_t coef, sys_ex n,
+          sys_ex *before)
+{
+    sys_ex  sub = sys_of(s, load->arg[d]), one = sys_c(1);
+    sys_ex  left = sys_sub(s, sys_of(s, load->u.tensor->shape[d]), sub);
+    bool    low = !axe_is_nonneg(load->arg[d]);
+    bool    high = !sys_inside(s, load, d) || low;
+    int64_t by = coef < 0 ? -coef : coef;
+
+    *before = sys_c(0);
+    if (coef < 0) {
+        *before = sys_up(s, from_0(s, sys_sub(s, one, left)), by);
+        n = low ? sys_min(s, n, sys_up(s, from_0(s, sys_add(s, sub, one)), by))
+                : n;
+    } else {
+        if (low)
+            *before = sys_up(s, from_0(s, sys_sub(s, sys_c(0), sub)), by);
+        if (high && by > 1)
+            n = sys_min(s, n, sys_up(s, from_0(s, left), by));
+        else if (high)
+            n = sys_min(s, n, left);
+    }
+    return sys_sub(s, n, *before);
+}
+
 /* Dimensions that leave the tensor end P, F, or are not done at all. */
 static void
 clip(sys *s, const axe_node *load, int d, area *a)
 {
-    const axe_tensor *t = load->u.tensor;
-    sys_ex sub = sys_of(s, load->arg[d]), zero = sys_c(0), one = sys_c(1);
-    sys_ex left = sys_sub(s, sys_of(s, t->shape[d]), sub);
-    bool   p = names(load->arg[d], s->P), f = names(load->arg[d], s->F);
-    bool   low = !axe_is_nonneg(load->arg[d]);
+    bool       p = names(load->arg[d], s->P), f = names(load->arg[d], s->F);
+    axe_affine at;
+    int64_t    coef = 1;
+    sys_ex     before, one = sys_c(1);
 
-    if (sys_inside(s, load, d) && !low)
+    if (sys_inside(s, load, d) && axe_is_nonneg(load->arg[d]))
         return;
     if (p && f)
         sys_fail(s, load->at, "pad the tensor, or divide the statement",
                  "%s leaves the tensor, and is of two indices",
                  axe_node_text(s->cx, load->arg[d]));
-    sys_ex before = low ? sys_max(s, zero, sys_sub(s, zero, sub)) : zero;
-    sys_ex n = p ? a->parts : f ? a->cols : one;
-    n = sys_inside(s, load, d) && !low ? n : sys_min(s, n, left);
-    n = sys_sub(s, n, before);
-    sys_if(s, sys_min(s, one, sys_max(s, zero, n)), &a->opened[a->n_if++]);
+    if ((p || f) && axe_affine_of(s->cx, load->arg[d], &at))
+        coef = axe_affine_coef(&at, p ? s->P->v : s->F->v);
+    sys_ex n = inside_of(s, load, d, coef == 0 ? 1 : coef,
+                         p   ? a->parts
+                         : f ? a->cols
+                             : one,
+                         &before);
+    sys_if(s, sys_min(s, one, from_0(s, n)), &a->opened[a->n_if++]);
     if (p) {
         a->parts = sys_named(s, "n", n);
         a->p0 = before;

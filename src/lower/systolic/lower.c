@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "ir/stmt.h"
 #include "lower/systolic/sys.h"
 
 static void body(sys *s, int n, axe_stmt *const *list);
@@ -141,14 +142,22 @@ put_tensor(sys *s, const axe_tensor *t, const char *access)
     axe_putf(&s->out, "%s] %s\n", t->rank == 0 ? "1" : "", access);
 }
 
+/* What is written and read, by others or by its own folds, is kept. */
+static const char *
+access_of(const axe_kernel *k, const axe_tensor *t)
+{
+    if (t->dir == AXE_DIR_IN)
+        return "in";
+    for (int i = 0; i < k->n_body && t->dir == AXE_DIR_OUT; i++)
+        if (axe_stmt_reads(k->body[i], t))
+            return "kept";
+    return t->dir == AXE_DIR_OUT ? "out" : "kept";
+}
+
 static void
 head(sys *s)
 {
-    const axe_kernel        *k = s->k;
-    static const char *const access[] = {[AXE_DIR_LOCAL] = "kept",
-                                         [AXE_DIR_IN] = "in",
-                                         [AXE_DIR_OUT] = "out",
-                                         [AXE_DIR_INOUT] = "kept"};
+    const axe_kernel *k = s->k;
 
     axe_putf(&s->out, "trace %s\n", k->name);
     for (int i = 0; i < k->n_size; i++) {
@@ -158,7 +167,7 @@ head(sys *s)
                  v->is_fixed ? v->fixed : 1024);
     }
     for (int i = 0; i < k->n_param; i++)
-        put_tensor(s, k->param[i], access[k->param[i]->dir]);
+        put_tensor(s, k->param[i], access_of(k, k->param[i]));
     for (int i = 0; i < k->n_temp; i++)
         put_tensor(s, k->temp[i], "kept");
 }

@@ -121,25 +121,41 @@ one_pass(sys *s, const axe_stmt *st, const axe_node *value)
     s->temp = mark;
 }
 
+/* So many chunks of 512 values; there may be none. */
+static void
+chunks(sys *s, const axe_stmt *st, const axe_node *value, const axe_var *v,
+       sys_ex n)
+{
+    bool opened;
+
+    if (n.most < 1)
+        return;
+    if (n.t && n.most == 1)
+        n.most = INT64_MAX;
+    sys_ex r = sys_for(s, v->name, n, &opened);
+    s->F = sys_bind_to(s, v, sys_mul(s, sys_c(SYS_CHUNK), r), sys_c(SYS_CHUNK));
+    one_pass(s, st, value);
+    s->n_bind--;
+    s->n_known = 0;
+    sys_end(s, opened);
+}
+
 /* A statement over one index of device memory: 512 values at a time, on one
  * partition, then what is left. */
 static void
 vector(sys *s, const axe_stmt *st, const axe_node *value, const axe_var *v)
 {
     sys_ex e = sys_extent(s, st, v), full = sys_div(s, e, sys_c(SYS_CHUNK));
-    bool   opened;
     sys_ex left = sys_mod(s, e, sys_c(SYS_CHUNK));
-    sys_ex r = sys_for(s, v->name, full, &opened);
-    if (full.t || full.c > 0) {
-        s->F = sys_bind_to(s, v, sys_mul(s, sys_c(SYS_CHUNK), r),
-                           sys_c(SYS_CHUNK));
-        one_pass(s, st, value);
-        s->n_bind--;
-    }
-    s->n_known = 0;
-    sys_end(s, opened);
+    bool   opened;
+
+    chunks(s, st, value, v, full);
     if (!left.t && left.c == 0)
         return;
+    if (full.most < 1) {
+        full = sys_c(0);
+        left = e;
+    }
     sys_if(s, sys_min(s, sys_c(1), left), &opened);
     s->F = sys_bind_to(s, v, sys_mul(s, sys_c(SYS_CHUNK), full), left);
     one_pass(s, st, value);

@@ -268,14 +268,23 @@ put_tensor(printer *p, int i)
     axe_putc(p->out, ')');
 }
 
-/* Is it an argument, and not the kernel's own? */
-static bool
-is_param(const printer *p, const axe_trace_tensor *x)
+/* The kernel's argument of this name; NULL: it is the kernel's own. */
+static const axe_tensor *
+param_of(const printer *p, const axe_trace_tensor *x)
 {
     for (int i = 0; i < p->k->n_param; i++)
         if (strcmp(p->k->param[i]->name, x->name) == 0)
-            return true;
-    return false;
+            return p->k->param[i];
+    return NULL;
+}
+
+/* Is it given and changed?  `kept` is, too, what is written first. */
+static bool
+is_both(const printer *p, const axe_trace_tensor *x)
+{
+    const axe_tensor *t = param_of(p, x);
+
+    return t && t->dir == AXE_DIR_INOUT;
 }
 
 static void
@@ -291,8 +300,7 @@ put_steps(printer *p, const axe_trace_step *s)
         if (s->kind == AXE_TRACE_DECLARE) {
             const axe_trace_tensor *x = &p->t->tensor[s->tensor];
             put_tensor(p, s->tensor);
-            if (x->memory == AXE_TRN_HBM && x->access == AXE_TRACE_KEPT &&
-                is_param(p, x))
+            if (x->memory == AXE_TRN_HBM && is_both(p, x))
                 axe_putf(p->out, "\n    nisa.dma_copy(dst=%s, src=%s_given)",
                          x->name, x->name);
         } else if (s->kind == AXE_TRACE_DO)
@@ -328,9 +336,9 @@ put_size(printer *p, int size)
 {
     for (int i = 0; i < p->t->n_tensor; i++) {
         const axe_trace_tensor *x = &p->t->tensor[i];
-        bool                    both = x->access == AXE_TRACE_KEPT;
-        if (x->memory != AXE_TRN_HBM || x->access == AXE_TRACE_OUT ||
-            !is_param(p, x))
+        bool                    both = is_both(p, x);
+        if (x->memory != AXE_TRN_HBM || !param_of(p, x) ||
+            (x->access != AXE_TRACE_IN && !both))
             continue;
         for (int d = 0; d < x->rank; d++)
             if (x->shape[d]->op == '$' && x->shape[d]->value == size) {
@@ -350,8 +358,8 @@ list(printer *p, bool given, const char *between)
 
     for (int i = 0; i < p->t->n_tensor; i++) {
         const axe_trace_tensor *x = &p->t->tensor[i];
-        bool both = x->access == AXE_TRACE_KEPT; /* given, and changed */
-        if (x->memory == AXE_TRN_HBM && is_param(p, x) &&
+        bool                    both = is_both(p, x);
+        if (x->memory == AXE_TRN_HBM && param_of(p, x) &&
             (both || (x->access == AXE_TRACE_IN) == given))
             axe_putf(p->out, "%s%s%s", n++ > 0 ? between : "", x->name,
                      both && given ? "_given" : "");
