@@ -52,7 +52,7 @@ def canonical(lines):
         elif not line or line.split()[0] in ("trace", "hbm"):
             continue
         else:
-            line = re.sub(r", accumulate=\d", "", line)
+            line = re.sub(r", accumulate=\d+", "", line)
             line = re.sub(r"\b\w+(?=\[)", lambda w: names.get(w[0], w[0]), line)
             head, *named = re.split(r", (?=\w+=)", line)
             named = [re.sub(r"=(-?[\d.]+(e[-+]?\d+)?)$", lambda n: f"={float(n[1])!r}", x)

@@ -56,6 +56,29 @@ cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at, axe_cost *out)
     *out = (axe_cost){.runs = 1, .cycles = -1};
 }
 
+/* The first index statement of body[from ..]. */
+static const axe_stmt *
+first_of(const axe_stmt *loop, int from)
+{
+    for (int i = from; i < loop->n_body; i++)
+        if (loop->body[i]->kind == AXE_STMT_INDEX)
+            return loop->body[i];
+    return NULL;
+}
+
+static void
+put_turns(axe_buf *out, const axe_systolic_pipe *x)
+{
+    axe_putf(out, "%d turns of %s are under way at a time", x->n_cut + 1,
+             x->loop->var[0]->name);
+    for (int i = 0; i < x->n_cut; i++) {
+        const axe_stmt *s = first_of(x->loop, x->cut[i]);
+        if (s)
+            axe_putf(out, "%s s%d", i == 0 ? ": cut before" : ",", s->id);
+    }
+    axe_puts(out, "\n");
+}
+
 static void
 put_cost(axe_ctx *cx, axe_buf *out, const axe_plan *p, const axe_cost_at *at,
          bool given)
@@ -68,16 +91,26 @@ put_cost(axe_ctx *cx, axe_buf *out, const axe_plan *p, const axe_cost_at *at,
              "of PSUM are tiles'\n",
              p->systolic->bytes, axe_trn_memories[AXE_TRN_SBUF].bytes,
              p->systolic->banks, AXE_SYSTOLIC_BANKS);
+    for (const axe_systolic_pipe *x = p->systolic->pipe; x; x = x->next)
+        put_turns(out, x);
 }
 
 static void
 facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, const axe_cost *c,
       axe_facts *out)
 {
-    axe_systolic_product pr;
+    const axe_systolic_step *step = &p->systolic->step[s->stmt->id];
+    axe_systolic_product     pr;
 
     (void)c;
     axe_list_push(&out->row[AXE_FACT_schedule], axe_schedule_name(s->kind));
+    if (step->absorbed)
+        axe_list_push(&out->row[AXE_FACT_schedule],
+                      "the next product does it as it adds");
+    if (step->sum)
+        axe_list_push(
+            &out->row[AXE_FACT_schedule],
+            axe_textf(cx, "its values are added up for s%d", step->summed->id));
     if (!axe_systolic_is_product(cx, s->stmt, p->systolic->tile, &pr))
         return;
     axe_list_push(

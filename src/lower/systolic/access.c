@@ -114,7 +114,7 @@ sys_access(sys *s, const axe_node *load, sys_val *out)
         return SYS_APART;
     if (part)
         step[x->part] = sys_c(0);
-    out->off = offset_of(s, load, step);
+    out->off = sys_add(s, s->place[t->id], offset_of(s, load, step));
     if (part)
         out->off = sys_add(s, out->off,
                            sys_mul(s, s->P->block, sys_c(x->stride[x->part])));
@@ -138,18 +138,41 @@ from_0(sys *s, sys_ex e)
     return sys_max(s, sys_c(0), e);
 }
 
+/* May dimension d of the access leave the tensor? */
+static bool
+may_leave(sys *s, const axe_node *load, int d)
+{
+    return !sys_inside(s, load, d) || !axe_is_nonneg(load->arg[d]);
+}
+
+/* By how much dimension d's subscript grows from one value of P or F to the
+ * next. */
+static int64_t
+growth(sys *s, const axe_node *load, int d)
+{
+    const sys_bind *b = names(load->arg[d], s->P)   ? s->P
+                        : names(load->arg[d], s->F) ? s->F
+                                                    : NULL;
+    axe_affine      at;
+    int64_t         coef = 1;
+
+    if (b && axe_affine_of(s->cx, load->arg[d], &at))
+        coef = axe_affine_coef(&at, b->v);
+    return coef == 0 ? 1 : coef;
+}
+
 /* Which of n values of P or F are inside of dimension d, whose subscript grows
  * by `coef` from one to the next: behind *before so many.  Those that are not,
  * at the begin if the subscript grows, are before 0. */
 static sys_ex
-inside_of(sys *s, const axe_node *load, int d, int64_t coef, sys_ex n,
-          sys_ex *before)
+inside_of(sys *s, const axe_node *load, int d, sys_ex n, sys_ex *before)
 {
-    sys_ex  sub = sys_of(s, load->arg[d]), one = sys_c(1);
-    sys_ex  left = sys_sub(s, sys_of(s, load->u.tensor->shape[d]), sub);
-    bool    low = !axe_is_nonneg(load->arg[d]);
-    bool    high = !sys_inside(s, load, d) || low;
-    int64_t by = coef < 0 ? -coef : coef;
+    const int64_t coef = growth(s, load, d);
+    sys_ex        sub = sys_of(s, load->arg[d]), one = sys_c(1);
+    sys_ex        left = sys_sub(s, sys_of(s, load->u.tensor->shape[d]), sub);
+    bool          low = !axe_is_nonneg(load->arg[d]);
+    bool          high = !sys_inside(s, load, d) || low;
+    int64_t       by = coef < 0 ? -coef : coef;
 
     *before = sys_c(0);
     if (coef < 0) {
@@ -171,24 +194,16 @@ inside_of(sys *s, const axe_node *load, int d, int64_t coef, sys_ex n,
 static void
 clip(sys *s, const axe_node *load, int d, area *a)
 {
-    bool       p = names(load->arg[d], s->P), f = names(load->arg[d], s->F);
-    axe_affine at;
-    int64_t    coef = 1;
-    sys_ex     before, one = sys_c(1);
+    bool   p = names(load->arg[d], s->P), f = names(load->arg[d], s->F);
+    sys_ex before, one = sys_c(1);
 
-    if (sys_inside(s, load, d) && axe_is_nonneg(load->arg[d]))
+    if (!may_leave(s, load, d))
         return;
     if (p && f)
         sys_fail(s, load->at, "pad the tensor, or divide the statement",
                  "%s leaves the tensor, and is of two indices",
                  axe_node_text(s->cx, load->arg[d]));
-    if ((p || f) && axe_affine_of(s->cx, load->arg[d], &at))
-        coef = axe_affine_coef(&at, p ? s->P->v : s->F->v);
-    sys_ex n = inside_of(s, load, d, coef == 0 ? 1 : coef,
-                         p   ? a->parts
-                         : f ? a->cols
-                             : one,
-                         &before);
+    sys_ex n = inside_of(s, load, d, p ? a->parts : f ? a->cols : one, &before);
     sys_if(s, sys_min(s, one, from_0(s, n)), &a->opened[a->n_if++]);
     if (p) {
         a->parts = sys_named(s, "n", n);
@@ -323,20 +338,38 @@ fetch_turned_memory(sys *s, const axe_node *load, const area *a,
     sys_end(s, opened);
 }
 
+/* Zeros where the access may leave the tensor: nowhere, if all is inside. */
+static void
+fill_outside(sys *s, const axe_node *load, const sys_val *dst)
+{
+    sys_val zero = {.kind = SYS_NUMBER};
+    sys_ex  out = sys_c(0), one = sys_c(1), before;
+    bool    opened, leaves = false;
+
+    for (int d = 0; d < load->u.tensor->rank; d++) {
+        if (is_sure(load, d) || !may_leave(s, load, d))
+            continue;
+        sys_ex all = names(load->arg[d], s->P)   ? sys_parts(s)
+                     : names(load->arg[d], s->F) ? sys_cols(s)
+                                                 : one;
+        leaves = true;
+        out = sys_add(s, out,
+                      sys_sub(s, all, inside_of(s, load, d, all, &before)));
+    }
+    if (!leaves)
+        return;
+    sys_if(s, sys_min(s, one, out), &opened);
+    sys_copy(s, dst, &zero, sys_parts(s), sys_cols(s));
+    sys_end(s, opened);
+}
+
 static void
 fetch_memory(sys *s, const axe_node *load, const sys_val *dst)
 {
     const axe_tensor *t = load->u.tensor;
     area              a;
-    sys_val           zero = {.kind = SYS_NUMBER};
-    bool              leaves = false;
 
-    for (int d = 0; d < t->rank; d++)
-        leaves = leaves ||
-                 (!is_sure(load, d) &&
-                  (!sys_inside(s, load, d) || !axe_is_nonneg(load->arg[d])));
-    if (leaves)
-        sys_copy(s, dst, &zero, sys_parts(s), sys_cols(s));
+    fill_outside(s, load, dst);
     open_area(s, load, &a);
     if (s->st != AXE_OK)
         return;

@@ -130,13 +130,22 @@ operand(sys *s, const factor *f, const sys_bind *k, const sys_bind *own)
     return sys_put(s, &v, k->count, cols);
 }
 
+/* to = to * scale + sum, without a scale if that is NULL. */
 static void
-add(sys *s, const sys_val *to, const sys_val *sum)
+add(sys *s, const sys_val *to, const axe_node *scale, const sys_val *sum)
 {
     const char *text = sys_put(s, to, sys_parts(s), sys_cols(s));
+    const char *more = sys_put(s, sum, sys_parts(s), sys_cols(s));
 
-    sys_line(s, "vector tensor_tensor %s, %s, %s, op=add", text, text,
-             sys_put(s, sum, sys_parts(s), sys_cols(s)));
+    if (scale) {
+        sys_val c = sys_value(s, scale, NULL);
+        sys_line(s,
+                 "vector scalar_tensor_tensor %s, %s, %s, op0=multiply, "
+                 "operand0=%s, op1=add",
+                 text, text, more, sys_put(s, &c, sys_parts(s), sys_c(1)));
+    } else
+        sys_line(s, "vector tensor_tensor %s, %s, %s, op=add", text, text,
+                 more);
     s->busy[AXE_TRN_vector] +=
         AXE_SYSTOLIC_N / axe_trn_engines[AXE_TRN_vector].ghz;
 }
@@ -154,7 +163,7 @@ finish(sys *s, const axe_systolic_product *pr, const sys_bind *m,
     s->P = m;
     s->F = n;
     if (t->space == AXE_SPACE_GLOBAL) {
-        to = sys_temp(s, t->type, n ? SYS_CHUNK : 1);
+        to = sys_temps(s, t->type, n ? SYS_CHUNK : 1, SYS_STORED);
         if (pr->fold == AXE_FOLD_SUM) {
             sys_val old = sys_fetch(s, dst);
             sys_line(s, "vector tensor_tensor %s, %s, %s, op=add",
@@ -175,10 +184,10 @@ finish(sys *s, const axe_systolic_product *pr, const sys_bind *m,
         sys_copy(s, &to, sum, sys_parts(s), sys_cols(s));
         sys_end(s, opened);
         sys_if(s, turn, &opened);
-        add(s, &to, sum);
+        add(s, &to, NULL, sum);
         sys_end(s, opened);
     } else if (pr->fold == AXE_FOLD_SUM)
-        add(s, &to, sum);
+        add(s, &to, s->plan->systolic->step[s->s->id].scale, sum);
     else
         sys_copy(s, &to, sum, sys_parts(s), sys_cols(s));
     s->P = s->F = NULL;
@@ -223,6 +232,23 @@ open_sums(sys *s, const axe_var *k, bool *opened)
     return n;
 }
 
+/* Does the product add to what is in the tile?  Elsewhere declarations tell
+ * what is new; a tile that is declared in front of a loop with several turns
+ * under way has old sums. */
+static const char *
+adds_to(sys *s, const axe_tensor *t, int outer, int inner)
+{
+    sys_ex n = sys_c(s->begun[t->id]);
+
+    if (!s->plan->systolic->tile[t->id].piped)
+        return "";
+    for (int d = s->since[t->id]; d < s->depth && !s->begun[t->id]; d++)
+        if ((d < outer || d >= inner) && s->turn[d])
+            n = sys_add(s, n, sys_name(s->turn[d]));
+    s->begun[t->id] = true;
+    return axe_textf(s->cx, ", accumulate=%s", sys_text(s, n));
+}
+
 void
 sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr)
 {
@@ -235,6 +261,7 @@ sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr)
         &s->plan->systolic->tile[st->dst->u.tensor->id];
 
     sys_begin(s, st);
+    const int outer = s->depth;
     for (int i = 0; i < st->n_free; i++)
         if (st->dim[i].var != pr->m && st->dim[i].var != pr->n)
             n_free += sys_open(s, 1, &st->dim[i], &opened[n_free]);
@@ -260,12 +287,14 @@ sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr)
         s->P = s->F = NULL;
     } else
         sum = sys_bank(s, AXE_TYPE_f32, 0);
+    const int at = s->depth;
     n_inner = open_sums(s, pr->k, inner);
     const sys_bind *k = bind_blocks(s, pr->k, AXE_SYSTOLIC_P, &k_open);
     sum.column = !n;
-    sys_line(s, "tensor nc_matmul %s, %s, %s",
+    sys_line(s, "tensor nc_matmul %s, %s, %s%s",
              sys_put(s, &sum, m ? m->count : sys_c(1), n ? n->count : sys_c(1)),
-             operand(s, &f[0], k, m), operand(s, &f[1], k, n));
+             operand(s, &f[0], k, m), operand(s, &f[1], k, n),
+             dst->psum ? adds_to(s, st->dst->u.tensor, outer, at) : "");
     sys_end(s, k_open);
     for (int i = n_inner - 1; i >= 0; i--)
         sys_end(s, inner[i]);

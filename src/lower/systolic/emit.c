@@ -114,19 +114,19 @@ sys_named(sys *s, const char *stem, sys_ex e)
     return name;
 }
 
-/* The same, `first` turns further.  A loop of fewer turns than that counts
- * those of the one around it, too. */
+/* The same, `first` turns further.  Where the innermost loop's turns are not a
+ * multiple of n, those of the loops around count as well. */
 static sys_ex
 turn_from(sys *s, int n, int first)
 {
     sys_ex  e = sys_c(0);
     int64_t by = 1;
 
-    for (int d = s->depth - 1; d >= 0 && by < n; d--) {
+    for (int d = s->depth - 1; d >= 0 && by != 0; d--) {
         if (!s->turn[d])
             continue;
         e = sys_add(s, sys_mul(s, sys_c(by), sys_name(s->turn[d])), e);
-        by = s->turns[d] < n ? by * s->turns[d] : n;
+        by = s->turns[d] == INT64_MAX ? 0 : by * (s->turns[d] % n) % n;
     }
     return sys_mod(s, sys_add(s, e, sys_c(first % n)), sys_c(n));
 }
@@ -153,11 +153,10 @@ sys_begin(sys *s, const axe_stmt *st)
 }
 
 sys_val
-sys_temp(sys *s, axe_type type, int64_t cols)
+sys_temps(sys *s, axe_type type, int64_t cols, int n)
 {
     const int64_t most = axe_trn_memories[AXE_TRN_SBUF].bytes;
     int64_t       bytes = (axe_type_bytes(type, cols) + 3) / 4 * 4;
-    int64_t       twice = 2 * bytes;
     const char   *name = sys_new_name(s, "t");
     sys_ex        at;
     sys_val       out = {.kind = SYS_TILE,
@@ -166,23 +165,29 @@ sys_temp(sys *s, axe_type type, int64_t cols)
                          .type = type,
                          .column = cols == 1};
 
-    if (s->temp + twice > most && s->temp + bytes <= most)
-        twice = bytes;
-    if (s->temp + twice > most) {
+    while (n > 1 && s->temp + n * bytes > most)
+        n /= 2;
+    if (s->temp + n * bytes > most) {
         sys_fail(s, s->s->at, "choose smaller tiles, or divide the statement",
                  "what the statement computes on the way needs more than the "
                  "%" PRId64 " bytes of a partition that tiles leave",
                  most - s->plan->systolic->bytes);
         return out;
     }
-    at = twice > bytes ? sys_add(s, sys_c(s->temp),
-                                 sys_mul(s, sys_c(bytes), sys_turn(s, 2)))
-                       : sys_c(s->temp);
-    s->temp += twice;
+    at = n > 1 ? sys_add(s, sys_c(s->temp),
+                         sys_mul(s, sys_c(bytes), sys_turn(s, n)))
+               : sys_c(s->temp);
+    s->temp += n * bytes;
     s->high = s->temp > s->high ? s->temp : s->high;
     sys_line(s, "sbuf %s : %s[128, %" PRId64 "] at 0, %s", name,
              axe_type_table[type].name, cols, sys_text(s, at));
     return out;
+}
+
+sys_val
+sys_temp(sys *s, axe_type type, int64_t cols)
+{
+    return sys_temps(s, type, cols, 2);
 }
 
 sys_val
@@ -197,17 +202,30 @@ sys_bank(sys *s, axe_type type, int which)
                          .psum = true};
     int           left = AXE_SYSTOLIC_BANKS - s->plan->systolic->banks;
     int           turned = left > 3 ? 2 : left - left / 2;
-    int           n = which == 0 ? left - turned : turned;
+    int64_t       cols = which == 0 ? AXE_SYSTOLIC_N : AXE_SYSTOLIC_P;
+    int64_t       bytes = which == 0 ? bank : 4 * cols;
+    int           n = which == 0 ? left - turned : turned * (int)(bank / bytes);
     int first = s->plan->systolic->banks + (which == 0 ? 0 : left - turned);
 
     sys_line(
         s, "psum %s : %s[128, %" PRId64 "] at 0, %s", name,
-        axe_type_table[type].name,
-        which == 0 ? AXE_SYSTOLIC_N : (int64_t)AXE_SYSTOLIC_P,
+        axe_type_table[type].name, cols,
         sys_text(s, sys_add(s, sys_c(first * bank),
-                            sys_mul(s, sys_c(bank),
+                            sys_mul(s, sys_c(bytes),
                                     turn_from(s, n, s->n_bank[which]++)))));
     return out;
+}
+
+static void
+declare(sys *s, const axe_systolic_tile *x, int places, sys_ex at)
+{
+    const axe_tensor *t = x->tensor;
+    int64_t           one = axe_type_bytes(t->type, 1);
+    int64_t           size = places > 1 ? x->bytes / one * places : x->size;
+
+    sys_line(s, "%s %s : %s[%" PRId64 ", %" PRId64 "] at 0, %s",
+             x->psum ? "psum" : "sbuf", s->name[t->id],
+             axe_type_table[t->type].name, x->n_part, size, sys_text(s, at));
 }
 
 void
@@ -216,14 +234,20 @@ sys_declare(sys *s, const axe_tensor *t)
     const axe_systolic_tile *x = &s->plan->systolic->tile[t->id];
     sys_ex                   at = sys_c(x->offset);
 
-    if (!x->tensor)
+    if (!x->tensor || x->piped)
         return;
     if (x->stages > 1)
         at =
             sys_add(s, at, sys_mul(s, sys_c(x->bytes), sys_turn(s, x->stages)));
-    sys_line(s, "%s %s : %s[%" PRId64 ", %" PRId64 "] at 0, %s",
-             x->psum ? "psum" : "sbuf", s->name[t->id],
-             axe_type_table[t->type].name, x->n_part, x->size, sys_text(s, at));
+    declare(s, x, 1, at);
+}
+
+void
+sys_declare_all(sys *s, const axe_tensor *t)
+{
+    const axe_systolic_tile *x = &s->plan->systolic->tile[t->id];
+
+    declare(s, x, x->stages, sys_c(x->offset));
 }
 
 const char *

@@ -8,6 +8,7 @@
 #include "lower/systolic/sys.h"
 
 static void body(sys *s, int n, axe_stmt *const *list);
+static void step(sys *s, const axe_stmt *st);
 
 /* Of a scope or loop, which may have none: then it is not known to have at most
  * one, which sys_for would take for one. */
@@ -29,11 +30,89 @@ turns_of(sys *s, const axe_node *extent)
     return out;
 }
 
+/* ---------------------------------------------- several turns under way */
+
+static bool
+is_used(int n, axe_stmt *const *list, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++)
+        if (axe_stmt_reads(list[i], t) || axe_stmt_writes(list[i], t))
+            return true;
+    return false;
+}
+
+/* Tiles that parts share are at the places of this turn. */
+static void
+set_turn(sys *s, const axe_stmt *loop, sys_ex turn)
+{
+    s->var[loop->var[0]->id] = sys_text(s, turn);
+    for (int i = 0; i < s->k->n_tensor; i++) {
+        const axe_systolic_tile *x = &s->plan->systolic->tile[i];
+        if (x->piped != loop)
+            continue;
+        int64_t one = axe_type_bytes(x->tensor->type, 1);
+        s->since[i] = s->depth;
+        s->begun[i] = false;
+        s->place[i] = sys_mul(s, sys_c(x->bytes / one),
+                              sys_mod(s, turn, sys_c(x->stages)));
+    }
+}
+
+/* body[from .. to) of the loop.  A tile of one part alone is declared in it. */
+static void
+part(sys *s, const axe_stmt *loop, int from, int to)
+{
+    for (int i = 0; i < loop->n_body && s->st == AXE_OK; i++) {
+        const axe_stmt *st = loop->body[i];
+        if (st->kind == AXE_STMT_TENSOR
+                ? is_used(to - from, loop->body + from, st->tensor)
+                : from <= i && i < to)
+            step(s, st);
+    }
+}
+
+/* for j = 0 .. n + cuts { for each part k, the last one first:
+ *     if (0 <= j - k < n) the part of j - k } */
+static void
+piped(sys *s, const axe_stmt *st, const axe_systolic_pipe *pipe)
+{
+    const axe_var *v = st->var[0];
+    sys_ex         n = turns_of(s, v->extent), one = sys_c(1), zero = sys_c(0);
+    bool           opened, begun, left;
+
+    if (!n.t && n.c == 0)
+        return;
+    for (int i = 0; i < s->k->n_tensor; i++)
+        if (s->plan->systolic->tile[i].piped == st)
+            sys_declare_all(s, s->plan->systolic->tile[i].tensor);
+    sys_ex at = sys_for(s, v->name, sys_add(s, n, sys_c(pipe->n_cut)), &opened);
+    for (int k = pipe->n_cut; k >= 0; k--) {
+        bool   last = k == pipe->n_cut;
+        sys_ex more = sys_sub(s, sys_add(s, n, sys_c(k)), at);
+        sys_ex since =
+            k < 2 ? at : sys_max(s, zero, sys_sub(s, at, sys_c(k - 1)));
+        sys_if(s, k == 0 ? one : sys_min(s, one, since), &begun);
+        sys_if(s, last ? one : sys_min(s, one, sys_max(s, zero, more)), &left);
+        set_turn(s, st, sys_named(s, v->name, sys_sub(s, at, sys_c(k))));
+        part(s, st, k == 0 ? 0 : pipe->cut[k - 1],
+             last ? st->n_body : pipe->cut[k]);
+        sys_end(s, left);
+        sys_end(s, begun);
+    }
+    sys_end(s, opened);
+    s->var[v->id] = NULL;
+}
+
 static void
 loops(sys *s, const axe_stmt *st, int i)
 {
-    bool opened;
+    const axe_systolic_pipe *pipe = axe_systolic_pipe_of(s->plan->systolic, st);
+    bool                     opened;
 
+    if (pipe) {
+        piped(s, st, pipe);
+        return;
+    }
     if (i == st->n_var) {
         body(s, st->n_body, st->body);
         return;
@@ -94,7 +173,7 @@ step(sys *s, const axe_stmt *st)
         branch(s, st);
         break;
     case AXE_STMT_INDEX:
-        if (is_first_zero(s, st))
+        if (is_first_zero(s, st) || s->plan->systolic->step[st->id].absorbed)
             break;
         if (axe_systolic_is_product(s->cx, st, s->plan->systolic->tile, &pr))
             sys_contract(s, st, &pr);
@@ -198,6 +277,10 @@ axe_systolic_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
     *s = (sys){.cx = cx, .plan = p, .k = k, .out = {.cx = cx}, .st = AXE_OK};
     s->var = axe_new_array(cx, const char *, k->n_var + 1);
     s->name = axe_new_array(cx, const char *, k->n_tensor + 1);
+    s->place = axe_new_array(cx, sys_ex, k->n_tensor + 1);
+    s->since = axe_new_array(cx, int, k->n_tensor + 1);
+    s->begun = axe_new_array(cx, bool, k->n_tensor + 1);
+    s->sum = axe_new_array(cx, const char *, k->n_index_stmt + 1);
     for (int i = 0; i < k->n_param; i++)
         s->name[k->param[i]->id] = plain(cx, k->param[i]->name);
     look_names(s, k->n_body, k->body);

@@ -1,5 +1,7 @@
 /* map.c - element-wise statements and folds: which index goes over partitions,
  * which along them, and where results go. */
+#include <inttypes.h>
+
 #include "ir/stmt.h"
 #include "lower/systolic/sys.h"
 
@@ -107,7 +109,7 @@ one_pass(sys *s, const axe_stmt *st, const axe_node *value)
             return;
         }
     } else
-        to = sys_temp(s, t->type, s->F ? SYS_CHUNK : 1);
+        to = sys_temps(s, t->type, s->F ? SYS_CHUNK : 1, SYS_STORED);
     v = sys_value(s, value, &to);
     bool there = v.kind == SYS_TILE && v.name == to.name;
     bool direct = t->space == AXE_SPACE_GLOBAL && v.kind == SYS_TILE &&
@@ -164,6 +166,26 @@ vector(sys *s, const axe_stmt *st, const axe_node *value, const axe_var *v)
     sys_end(s, opened);
 }
 
+/* A later statement wants the sums of the values: a tile for them. */
+static void
+begin_sums(sys *s, const axe_stmt *st)
+{
+    const axe_systolic_step *x = &s->plan->systolic->step[st->id];
+    const axe_node          *v = st->value;
+
+    while (v->op == AXE_OP_cast)
+        v = v->arg[0];
+    if (!x->sum || !sys_adds_up(v))
+        return;
+    s->summing = v;
+    s->sum[st->id] = sys_new_name(s, "sum");
+    sys_line(
+        s, "sbuf %s : f32[128, %" PRId64 "] at 0, %s", s->sum[st->id],
+        x->blocks,
+        sys_text(s, sys_add(s, sys_c(x->offset),
+                            sys_mul(s, sys_c(4 * x->blocks), sys_turn(s, 2)))));
+}
+
 void
 sys_map(sys *s, const axe_stmt *st)
 {
@@ -173,6 +195,7 @@ sys_map(sys *s, const axe_stmt *st)
     bool            opened[SYS_MAX_BIND], p_open = false, f_open = false;
 
     sys_begin(s, st);
+    begin_sums(s, st);
     choose_axes(s, st, value, &part, &along);
     for (int i = 0; i < st->n_free; i++)
         if (st->dim[i].var != part && st->dim[i].var != along)
@@ -201,6 +224,7 @@ sys_map(sys *s, const axe_stmt *st)
     }
     one_pass(s, st, value);
     s->n_known = 0;
+    s->summing = NULL;
     sys_end(s, f_open);
     sys_end(s, p_open);
     sys_close(s, n_open, opened, 0);

@@ -67,7 +67,8 @@ enum {
     SYS_MAX_KNOWN = 64,
     SYS_MAX_LET = 64,
     SYS_MAX_DEPTH = 32,
-    SYS_CHUNK = 512
+    SYS_CHUNK = 512,
+    SYS_STORED = 4 /* places of what transfers take from */
 };
 
 typedef struct sys {
@@ -77,13 +78,21 @@ typedef struct sys {
     axe_buf           out;
     int               depth;
     int               n_name;
-    const char     *turn[SYS_MAX_DEPTH]; /* the loops' variables; NULL: an if */
-    int64_t         turns[SYS_MAX_DEPTH]; /* how many they have at most */
-    const char    **var;  /* by id: a scope's, loop's or size's text */
-    const char    **name; /* by tensor id: what the trace calls it */
-    int            *up;   /* domain.c */
+    const char  *turn[SYS_MAX_DEPTH];  /* the loops' variables; NULL: an if */
+    int64_t      turns[SYS_MAX_DEPTH]; /* how many they have at most */
+    const char **var;   /* by id: a scope's, loop's or size's text */
+    const char **name;  /* by tensor id: what the trace calls it */
+    sys_ex      *place; /* by tensor id: [elements] where in it this turn's
+                           is, of a loop with two of them under way */
+    int         *since; /* by tensor id: the depth at which its turn begins */
+    bool        *begun; /* by tensor id: a product of this turn is in it */
+    const char **sum;   /* by index statement's id: the tile that has the sums
+                           of its values (plan/systolic/fuse.c) */
+    int            *up; /* domain.c */
     sys_class      *cls;
-    const axe_stmt *s; /* at hand */
+    const axe_stmt *s;       /* at hand */
+    const axe_node *summing; /* its value, which is added up on the way; or NULL
+                              */
     int             n_bind;
     sys_bind        bind[SYS_MAX_BIND];
     const sys_bind *P, *F;
@@ -133,12 +142,15 @@ void   sys_end(sys *s, bool opened);
 sys_ex sys_turn(sys *s, int n);
 /* A statement: nothing is bound or at hand. */
 void sys_begin(sys *s, const axe_stmt *st);
-/* A tile of SBUF for the statement at hand. */
+/* A tile of SBUF for the statement at hand, at two places by turns. */
 sys_val sys_temp(sys *s, axe_type type, int64_t cols);
+/* The same at n places, or as many as there is room for. */
+sys_val sys_temps(sys *s, axe_type type, int64_t cols, int n);
 /* A bank of PSUM: 0 for sums, 1 for what is turned. */
 sys_val sys_bank(sys *s, axe_type type, int which);
-/* Declares the tile. */
+/* Declares the tile; _all: with all its places. */
 void sys_declare(sys *s, const axe_tensor *t);
+void sys_declare_all(sys *s, const axe_tensor *t);
 /* The tile's access, of so many partitions and elements. */
 const char *sys_put(sys *s, const sys_val *v, sys_ex parts, sys_ex cols);
 /* dst = src, by the engine with the least work. */
@@ -175,8 +187,23 @@ int  sys_open(sys *s, int n, const axe_dim *dim, bool *opened);
 void sys_close(sys *s, int n_opened, const bool *opened, int n_bind);
 
 /* value.c */
+sys_val sys_number(double x);
+void    sys_unable(sys *s, const axe_node *n);
+/* Columns of F that a value has, at most. */
+int64_t sys_width(const sys *s, bool column);
+/* Where a value goes: what is wanted, or a new tile. */
+sys_val sys_result(sys *s, const sys_val *want, bool column);
+sys_val sys_as_tile(sys *s, sys_val v, bool column);
+/* f(a, b), element by element. */
+sys_val sys_both(sys *s, const char *f, sys_val a, sys_val b,
+                 const sys_val *want);
 sys_val sys_value(sys *s, const axe_node *n, const sys_val *want);
-void    sys_spread(sys *s, const sys_val *to, const sys_val *v);
+/* Can the instruction that computes it add up what it computes along F? */
+bool sys_adds_up(const axe_node *n);
+void sys_spread(sys *s, const sys_val *to, const sys_val *v);
+
+/* choose.c */
+sys_val sys_choose(sys *s, const axe_node *n, const sys_val *want);
 
 /* map.c */
 void sys_map(sys *s, const axe_stmt *st);

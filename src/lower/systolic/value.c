@@ -33,8 +33,8 @@ function_of(axe_op op)
     return NULL;
 }
 
-static void
-unable(sys *s, const axe_node *n)
+void
+sys_unable(sys *s, const axe_node *n)
 {
     sys_fail(s, n->at,
              "run the kernel on another machine, or compute it "
@@ -43,25 +43,25 @@ unable(sys *s, const axe_node *n)
              axe_node_text(s->cx, n));
 }
 
-static sys_val
-number(double x)
+sys_val
+sys_number(double x)
 {
     return (sys_val){.kind = SYS_NUMBER, .number = x, .column = true};
 }
 
-static int64_t
-width(const sys *s, bool column)
+int64_t
+sys_width(const sys *s, bool column)
 {
     return column || !s->F ? 1 : SYS_CHUNK;
 }
 
 /* Where the result goes: what is wanted, or a new tile. */
-static sys_val
-result(sys *s, const sys_val *want, bool column)
+sys_val
+sys_result(sys *s, const sys_val *want, bool column)
 {
     if (want && column == want->column)
         return *want;
-    return sys_temp(s, AXE_TYPE_f32, width(s, column));
+    return sys_temp(s, AXE_TYPE_f32, sys_width(s, column));
 }
 
 static const char *
@@ -85,12 +85,12 @@ column(sys *s, sys_val v)
     return sys_put(s, &v, sys_parts(s), sys_c(1));
 }
 
-static sys_val
-as_tile(sys *s, sys_val v, bool col)
+sys_val
+sys_as_tile(sys *s, sys_val v, bool col)
 {
     if (v.kind == SYS_TILE)
         return v;
-    sys_val out = sys_temp(s, AXE_TYPE_f32, width(s, col));
+    sys_val out = sys_temp(s, AXE_TYPE_f32, sys_width(s, col));
     sys_copy(s, &out, &v, sys_parts(s), sys_cols(s));
     return out;
 }
@@ -102,16 +102,16 @@ busy(sys *s, axe_trn_engine e, double n)
 }
 
 /* f(a, b), element by element. */
-static sys_val
-both(sys *s, const char *f, sys_val a, sys_val b, const sys_val *want)
+sys_val
+sys_both(sys *s, const char *f, sys_val a, sys_val b, const sys_val *want)
 {
     bool    col = a.column && b.column;
-    sys_val out = result(s, want, col);
+    sys_val out = sys_result(s, want, col);
 
     if (a.kind == SYS_NUMBER && b.kind == SYS_NUMBER)
-        a = as_tile(s, a, true);
+        a = sys_as_tile(s, a, true);
     if (a.psum && b.psum) { /* one of them may be there */
-        sys_val c = sys_temp(s, AXE_TYPE_f32, width(s, a.column));
+        sys_val c = sys_temp(s, AXE_TYPE_f32, sys_width(s, a.column));
         sys_copy(s, &c, &a, sys_parts(s), sys_cols(s));
         a = c;
     }
@@ -218,8 +218,8 @@ act(sys *s, const axe_node *n, const fn *f, const sys_val *want,
                          sys_put(s, &b, sys_parts(s), sys_c(1)));
         x = no_scale(no_widening(x->arg[0]), &scale);
     }
-    u = as_tile(s, sys_value(s, x, NULL), is_column(s, x));
-    sys_val out = result(s, f->out == 1 ? want : NULL, u.column);
+    u = sys_as_tile(s, sys_value(s, x, NULL), is_column(s, x));
+    sys_val out = sys_result(s, f->out == 1 ? want : NULL, u.column);
     by = scale == 1 ? "" : axe_textf(s->cx, ", scale=%.17g", scale);
     if (sum)
         sys_line(s,
@@ -232,86 +232,8 @@ act(sys *s, const axe_node *n, const fn *f, const sys_val *want,
         sys_line(s, "scalar activation %s, %s, op=%s%s%s", put(s, &out),
                  put(s, &u), axe_trn_functions[f->f].name, bias, by);
     busy(s, AXE_TRN_scalar, 1);
-    return f->out == 1 ? out : both(s, "multiply", out, number(f->out), want);
-}
-
-/* ------------------------------------------------------------------ choice */
-
-/* v where the comparison of indices holds (no: does not), else `other`. */
-static sys_val
-keep_where(sys *s, const axe_node *c, bool no, sys_val v, double other,
-           const sys_val *want)
-{
-    axe_affine a;
-
-    bool strict = c->op == AXE_OP_lt;
-    if ((!strict && c->op != AXE_OP_le) || axe_type_is_float(c->arg[0]->type) ||
-        !axe_affine_of(
-            s->cx, axe_node2(s->cx, AXE_OP_sub, c->arg[1], c->arg[0]), &a)) {
-        unable(s, c);
-        return v;
-    }
-    sys_ex by_p = sys_c(s->P ? axe_affine_coef(&a, s->P->v) : 0);
-    sys_ex by_f = sys_c(s->F ? axe_affine_coef(&a, s->F->v) : 0);
-    sys_ex off = sys_sub(s, sys_of(s, c->arg[1]), sys_of(s, c->arg[0]));
-    bool   col = v.column && by_f.c == 0;
-    if (v.psum || (v.column && !col)) { /* it is in SBUF, and as wide */
-        sys_val w = sys_temp(s, AXE_TYPE_f32, width(s, false));
-        sys_val one = {.kind = SYS_NUMBER, .number = 0};
-        if (v.column) {
-            sys_copy(s, &w, &one, sys_parts(s), sys_cols(s));
-            w = both(s, "add", w, v, NULL);
-        } else
-            sys_copy(s, &w, &v, sys_parts(s), sys_cols(s));
-        v = w;
-    }
-    sys_val out = result(s, want && !want->psum ? want : NULL, col);
-    sys_line(s,
-             "gpsimd affine_select %s, %s, pattern=[%s by %s], "
-             "on_false_value=%.17g, cmp_op=%s, offset=%s, "
-             "channel_multiplier=%s",
-             put(s, &out), put(s, &v),
-             sys_text(s, col ? sys_c(1) : sys_cols(s)), sys_text(s, by_f),
-             other,
-             no       ? strict ? "less_equal" : "less"
-             : strict ? "greater"
-                      : "greater_equal",
-             sys_text(s, off), sys_text(s, by_p));
-    return out;
-}
-
-/* cond ? x : y, where the condition (no: its negation) is of indices: one
- * comparison after the other. */
-static sys_val
-pick(sys *s, const axe_node *c, bool no, sys_val x, sys_val y,
-     const sys_val *want)
-{
-    if (c->op == AXE_OP_not)
-        return pick(s, c->arg[0], !no, x, y, want);
-    if (c->op == AXE_OP_and || c->op == AXE_OP_or) {
-        sys_val in = pick(s, c->arg[1], no, x, y, NULL);
-        return (c->op == AXE_OP_and) != no
-                   ? pick(s, c->arg[0], no, in, y, want)
-                   : pick(s, c->arg[0], no, x, in, want);
-    }
-    if (y.kind == SYS_NUMBER)
-        return keep_where(s, c, no, as_tile(s, x, false), y.number, want);
-    if (x.kind == SYS_NUMBER)
-        return keep_where(s, c, !no, y, x.number, want);
-    x = keep_where(s, c, no, x, 0, NULL);
-    y = keep_where(s, c, !no, y, 0, NULL);
-    return both(s, "add", x, y, want);
-}
-
-static sys_val
-choose(sys *s, const axe_node *n, const sys_val *want)
-{
-    if (axe_node_loads(n->arg[0])) {
-        unable(s, n);
-        return number(0);
-    }
-    return pick(s, n->arg[0], false, sys_value(s, n->arg[1], NULL),
-                sys_value(s, n->arg[2], NULL), want);
+    return f->out == 1 ? out
+                       : sys_both(s, "multiply", out, sys_number(f->out), want);
 }
 
 /* --------------------------------------------------------------- reduction */
@@ -337,12 +259,12 @@ fold_tile(sys *s, const axe_node *n, const sys_val *part)
         act(s, body, f, NULL, part);
         return;
     }
-    sys_val x = as_tile(s, sys_value(s, n->arg[0], NULL), false);
+    sys_val x = sys_as_tile(s, sys_value(s, n->arg[0], NULL), false);
     if (x.column) { /* the same for all: as often */
         sys_val w = sys_temp(s, AXE_TYPE_f32, SYS_CHUNK);
-        sys_val zero = number(0);
+        sys_val zero = sys_number(0);
         sys_copy(s, &w, &zero, sys_parts(s), sys_cols(s));
-        x = both(s, "add", w, x, NULL);
+        x = sys_both(s, "add", w, x, NULL);
     }
     sys_line(s, "vector tensor_reduce %s, %s, op=%s",
              sys_put(s, part, sys_parts(s), sys_c(1)), put(s, &x),
@@ -372,11 +294,11 @@ fold(sys *s, const axe_node *n)
     sys_val acc = sys_temp(s, AXE_TYPE_f32, 1);
     const axe_node *unit = axe_fold_unit(s->cx, n->u.reduce.fold, AXE_TYPE_f32);
     double          u = unit->op == AXE_OP_fconst ? unit->u.f : 0;
-    sys_val         first = number(isinf(u) ? copysign((double)FLT_MAX, u) : u);
-    const axe_var  *v = n->u.reduce.over[last];
+    sys_val first = sys_number(isinf(u) ? copysign((double)FLT_MAX, u) : u);
+    const axe_var *v = n->u.reduce.over[last];
 
     if (F && axe_mentions(n, F->v))
-        unable(s, n);
+        sys_unable(s, n);
     s->F = NULL;
     /* One chunk is all: nothing to add it to. */
     if (n->u.reduce.n_over == 1 && sys_extent(s, s->s, v).most <= SYS_CHUNK)
@@ -406,6 +328,42 @@ fold(sys *s, const axe_node *n)
 
 /* ------------------------------------------------------------------ values */
 
+/* The sums along F that statement `id` leaves for another one, for the block of
+ * P. */
+static sys_val
+sums_of(sys *s, int id)
+{
+    return (sys_val){.kind = SYS_TILE,
+                     .name = s->sum[id],
+                     .off = s->P->block,
+                     .step = sys_c(1),
+                     .type = AXE_TYPE_f32,
+                     .column = true};
+}
+
+/* Was the fold made with the values of a statement before? */
+static bool
+is_made(const sys *s, const axe_node *n, int *id)
+{
+    for (int i = 0; i < s->k->n_index_stmt; i++) {
+        const axe_systolic_step *x = &s->plan->systolic->step[i];
+        if (s->sum[i] && x->summed == s->s && axe_node_same(x->sum, n) &&
+            s->P && s->P->v == x->part) {
+            *id = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+sys_adds_up(const axe_node *n)
+{
+    const fn *f = function_of(n->op);
+
+    return f && !f->two && f->out == 1;
+}
+
 /* A number of sizes, loops and indices, as f32. */
 static sys_val
 from_index(sys *s, const axe_node *n)
@@ -413,12 +371,12 @@ from_index(sys *s, const axe_node *n)
     axe_affine a;
 
     if (!axe_affine_of(s->cx, n, &a)) {
-        unable(s, n);
-        return number(0);
+        sys_unable(s, n);
+        return sys_number(0);
     }
     int64_t by_p = s->P ? axe_affine_coef(&a, s->P->v) : 0;
     int64_t by_f = s->F ? axe_affine_coef(&a, s->F->v) : 0;
-    sys_val out = sys_temp(s, AXE_TYPE_f32, width(s, by_f == 0));
+    sys_val out = sys_temp(s, AXE_TYPE_f32, sys_width(s, by_f == 0));
     sys_line(s,
              "gpsimd iota %s, pattern=[%s by %lld], offset=%s, "
              "channel_multiplier=%lld",
@@ -427,21 +385,103 @@ from_index(sys *s, const axe_node *n)
     return out;
 }
 
+static const sys_known *
+known(const sys *s, const axe_node *n)
+{
+    for (int i = s->n_known - 1; i >= 0; i--)
+        if (axe_node_same(s->known[i].node, n))
+            return &s->known[i];
+    return NULL;
+}
+
+static bool
+is_two(const axe_node *n)
+{
+    const fn *f = function_of(n->op);
+
+    return f && f->two;
+}
+
+/* Is it the same if both are exchanged? */
+static bool
+commutes(axe_op op)
+{
+    return op != AXE_OP_sub && op != AXE_OP_div && op != AXE_OP_pow;
+}
+
+static const char *
+name_of(axe_op op)
+{
+    return axe_trn_functions[function_of(op)->f].name;
+}
+
+/* (u f c) g y, where c is a number or a column, in one instruction.  The
+ * operand of n that is (u f c), and that of it which is c; false: there is
+ * none. */
+static bool
+find_chain(const sys *s, const axe_node *n, int *of_n, int *of_x)
+{
+    double c;
+
+    for (int i = 0; i < 2; i++) {
+        const axe_node *x = no_widening(n->arg[i]), *y = n->arg[1 - i];
+        if (!is_two(x) || known(s, x) || is_number(y, &c) ||
+            is_column(s, y) != is_column(s, n))
+            continue;
+        for (int k = 1; k >= 0; k--)
+            if ((is_number(x->arg[k], &c) || is_column(s, x->arg[k])) &&
+                !is_number(x->arg[1 - k], &c) &&
+                is_column(s, x->arg[1 - k]) == is_column(s, n)) {
+                *of_n = i;
+                *of_x = k;
+                return true;
+            }
+    }
+    return false;
+}
+
+static sys_val
+chain(sys *s, const axe_node *n, int of_n, int of_x, const sys_val *want)
+{
+    const axe_node *x = no_widening(n->arg[of_n]);
+    sys_val u = sys_as_tile(s, sys_value(s, x->arg[1 - of_x], NULL), false);
+    sys_val c = sys_value(s, x->arg[of_x], NULL);
+    sys_val y = sys_as_tile(s, sys_value(s, n->arg[1 - of_n], NULL), false);
+
+    if (u.psum && y.psum) { /* one of them may be there */
+        sys_val t = sys_temp(s, AXE_TYPE_f32, sys_width(s, y.column));
+        sys_copy(s, &t, &y, sys_parts(s), sys_cols(s));
+        y = t;
+    }
+    const char *by = column(s, c);
+    sys_val     out = sys_result(s, want, u.column);
+    sys_line(s,
+             "vector scalar_tensor_tensor %s, %s, %s, op0=%s, operand0=%s, "
+             "op1=%s%s%s",
+             put(s, &out), put(s, &u), put(s, &y), name_of(x->op), by,
+             name_of(n->op),
+             of_x == 0 && !commutes(x->op) ? ", reverse0=1" : "",
+             of_n == 1 && !commutes(n->op) ? ", reverse1=1" : "");
+    busy(s, AXE_TRN_vector, 1);
+    return out;
+}
+
 static sys_val
 fresh(sys *s, const axe_node *n, const sys_val *want)
 {
     const fn *f = function_of(n->op);
     double    c;
+    int       id, of_n, of_x;
 
     if (is_number(n, &c))
-        return number(c);
+        return sys_number(c);
     if (n->op == AXE_OP_cast && axe_type_is_float(n->type) &&
         n->arg[0]->type == AXE_TYPE_INDEX)
         return from_index(s, n->arg[0]);
     if (!axe_type_is_float(n->type) && n->op != AXE_OP_load &&
         n->op != AXE_OP_cast) {
-        unable(s, n);
-        return number(0);
+        sys_unable(s, n);
+        return sys_number(0);
     }
     if (n->op == AXE_OP_load) {
         const axe_tensor *t = n->u.tensor;
@@ -452,15 +492,17 @@ fresh(sys *s, const axe_node *n, const sys_val *want)
         sys_fetch_into(s, n, want);
         return *want;
     }
+    if (n->op == AXE_OP_reduce && is_made(s, n, &id))
+        return sums_of(s, id);
     if (n->op == AXE_OP_reduce)
         return fold(s, n);
     if (n->op == AXE_OP_select)
-        return choose(s, n, want);
+        return sys_choose(s, n, want);
     if (n->op == AXE_OP_fma)
-        return both(s, "add",
-                    both(s, "multiply", sys_value(s, n->arg[0], NULL),
-                         sys_value(s, n->arg[1], NULL), NULL),
-                    sys_value(s, n->arg[2], NULL), want);
+        return sys_both(s, "add",
+                        sys_both(s, "multiply", sys_value(s, n->arg[0], NULL),
+                                 sys_value(s, n->arg[1], NULL), NULL),
+                        sys_value(s, n->arg[2], NULL), want);
     if (n->op == AXE_OP_cast &&
         (axe_type_is_float(n->arg[0]->type) || axe_type_is_float(n->type))) {
         sys_val x = sys_value(s, n->arg[0],
@@ -470,27 +512,24 @@ fresh(sys *s, const axe_node *n, const sys_val *want)
             return x;
         sys_val out = want && want->type == n->type && x.column == want->column
                           ? *want
-                          : sys_temp(s, n->type, width(s, x.column));
+                          : sys_temp(s, n->type, sys_width(s, x.column));
         sys_copy(s, &out, &x, sys_parts(s), sys_cols(s));
         return out;
     }
+    if (f && f->two && find_chain(s, n, &of_n, &of_x))
+        return chain(s, n, of_n, of_x, want);
     if (f && f->two)
-        return both(s, axe_trn_functions[f->f].name,
-                    sys_value(s, n->arg[0], NULL),
-                    sys_value(s, n->arg[1], NULL), want);
+        return sys_both(s, axe_trn_functions[f->f].name,
+                        sys_value(s, n->arg[0], NULL),
+                        sys_value(s, n->arg[1], NULL), want);
+    if (f && n == s->summing) {
+        sys_val sum = sums_of(s, s->s->id);
+        return act(s, n, f, want, &sum);
+    }
     if (f)
         return act(s, n, f, want, NULL);
-    unable(s, n);
-    return number(0);
-}
-
-static const sys_known *
-known(const sys *s, const axe_node *n)
-{
-    for (int i = s->n_known - 1; i >= 0; i--)
-        if (axe_node_same(s->known[i].node, n))
-            return &s->known[i];
-    return NULL;
+    sys_unable(s, n);
+    return sys_number(0);
 }
 
 sys_val
@@ -503,7 +542,7 @@ sys_value(sys *s, const axe_node *n, const sys_val *want)
     sys_val          out;
 
     if (s->st != AXE_OK)
-        return number(0);
+        return sys_number(0);
     if (k)
         return k->val;
     if (col)
@@ -521,8 +560,8 @@ sys_value(sys *s, const axe_node *n, const sys_val *want)
 void
 sys_spread(sys *s, const sys_val *to, const sys_val *v)
 {
-    sys_val zero = number(0);
+    sys_val zero = sys_number(0);
 
     sys_copy(s, to, &zero, sys_parts(s), sys_cols(s));
-    both(s, "add", *to, *v, to);
+    sys_both(s, "add", *to, *v, to);
 }

@@ -1,6 +1,7 @@
 /* plan.c - what the engines of one core can run; layouts of tiles, their
  * places, and the kind of each statement. */
 #include <inttypes.h>
+#include <limits.h>
 
 #include "ir/stmt.h"
 #include "plan/access/access.h"
@@ -304,7 +305,9 @@ look_adders(adders *a, int n, axe_stmt *const *body, bool sure)
             s != a->zero) {
             bool adds = s->fold == AXE_FOLD_SUM && covers(s) &&
                         axe_systolic_is_product(a->p->cx, s, NULL, &pr);
-            a->only = a->only && adds != is_end(a, s);
+            /* The first product, which begins the sum, is executed for sure. */
+            a->only =
+                a->only && adds != is_end(a, s) && (!adds || sure || a->n > 0);
             a->n += adds && sure;
         }
         bool inner = sure && is_run(s);
@@ -313,16 +316,17 @@ look_adders(adders *a, int n, axe_stmt *const *body, bool sure)
     }
 }
 
-static int64_t
-banks_of(const axe_systolic_tile *x)
+int
+axe_systolic_banks_of(const axe_systolic_tile *x)
 {
     int64_t row = 1;
 
     for (int d = 0; d < x->tensor->rank; d++)
         if (d != x->part)
             row *= x->extent[d];
-    return (x->extent[x->part] + AXE_SYSTOLIC_P - 1) / AXE_SYSTOLIC_P *
-           ((row + AXE_SYSTOLIC_N - 1) / AXE_SYSTOLIC_N);
+    row = (x->extent[x->part] + AXE_SYSTOLIC_P - 1) / AXE_SYSTOLIC_P *
+          ((row + AXE_SYSTOLIC_N - 1) / AXE_SYSTOLIC_N);
+    return row < INT_MAX / 64 ? (int)row : INT_MAX / 64;
 }
 
 /* Is s the loop in which one product is added, each turn, and t is not used
@@ -373,9 +377,9 @@ place_sum(axe_planner *p, int n, axe_stmt *const *body, int i)
     const axe_tensor  *t = body[i]->tensor;
     axe_systolic_tile *x = &p->systolic->tile[t->id];
     adders a = {p, t, body[i + 1], true, 0, changes_of(p, n, body, t), n, body};
-    int64_t banks = banks_of(x);
-    int     most = AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE;
-    int     next = i + 2; /* behind declarations */
+    int    banks = axe_systolic_banks_of(x);
+    int    most = AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE;
+    int    next = i + 2; /* behind declarations */
 
     while (next < n && (body[next]->kind == AXE_STMT_TENSOR ||
                         body[next]->kind == AXE_STMT_PIPELINE))
@@ -383,7 +387,7 @@ place_sum(axe_planner *p, int n, axe_stmt *const *body, int i)
     look_adders(&a, n - i, body + i, true);
     if (a.only && a.n > 0 && p->systolic->banks + banks <= most) {
         x->psum = true;
-        p->systolic->banks += (int)banks;
+        p->systolic->banks += banks;
         p->place[t->id].why = "a sum of products stays in PSUM";
     } else if (next < n && adds_in_loop(p, body[next], t)) {
         x->first = body[next]->var[0];
@@ -494,9 +498,9 @@ rotate(axe_planner *p)
         axe_systolic_tile *x = &p->systolic->tile[i];
         if (!x->tensor || x->stages > 1)
             continue;
-        if (x->psum &&
-            banks + banks_of(x) <= AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE) {
-            banks += (int)banks_of(x);
+        if (x->psum && banks + axe_systolic_banks_of(x) <=
+                           AXE_SYSTOLIC_BANKS - AXE_SYSTOLIC_SPARE) {
+            banks += axe_systolic_banks_of(x);
             x->stages = 2;
         } else if (!x->psum && bytes + x->bytes <= AXE_SYSTOLIC_TILES) {
             bytes += x->bytes;
@@ -519,7 +523,7 @@ axe_systolic_place(axe_planner *p)
             continue;
         if (x->psum) {
             x->offset = (int64_t)bank * axe_trn_memories[AXE_TRN_PSUM].bank;
-            bank += (int)banks_of(x) * x->stages;
+            bank += axe_systolic_banks_of(x) * x->stages;
         } else {
             x->offset = p->systolic->bytes;
             p->systolic->bytes += x->bytes * x->stages;
@@ -535,6 +539,11 @@ axe_systolic_place(axe_planner *p)
         axe_help(p->cx, "choose smaller tiles, or fewer stages");
         return AXE_ELIMIT;
     }
+    for (int i = 0; i < p->kernel->n_index_stmt; i++)
+        if (p->systolic->step[i].sum) {
+            p->systolic->step[i].offset = p->systolic->bytes;
+            p->systolic->bytes += 2 * 4 * p->systolic->step[i].blocks;
+        }
     return AXE_OK;
 }
 

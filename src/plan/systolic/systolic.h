@@ -21,6 +21,7 @@ enum {
     AXE_SYSTOLIC_N = 512, /* f32 of a bank, in a partition */
     AXE_SYSTOLIC_BANKS = 8,
     AXE_SYSTOLIC_SPARE = 2,        /* banks that tiles leave to statements */
+    AXE_SYSTOLIC_CUTS = 3,         /* of a loop, at most */
     AXE_SYSTOLIC_TILES = 96 * 1024 /* [bytes] up to which tiles rotate */
 };
 
@@ -42,12 +43,35 @@ typedef struct axe_systolic_tile {
     int64_t offset; /* [bytes] along a partition; PSUM: of its first bank */
     int64_t bytes;  /* of a stage */
     int     stages; /* that rotate */
+    const axe_stmt *piped; /* the loop of which several parts use it */
 } axe_systolic_tile;
 
+/* What a statement does for another one, or leaves to it (fuse.c). */
+typedef struct axe_systolic_step {
+    bool            absorbed; /* its product does it */
+    const axe_node *scale; /* a product: the result is multiplied by it first;
+                              a load whose subscript is the product's m */
+    const axe_node *sum;   /* a map: this fold in `summed` is of its values */
+    const axe_stmt *summed;
+    const axe_var  *part;   /* the index over partitions of both */
+    int64_t         blocks; /* of the sum: f32 in a partition */
+    int64_t         offset; /* [bytes] where it is, at two places by turns */
+} axe_systolic_step;
+
+/* A loop with several turns under way: part k of its body, up to cut[k], or to
+ * the end, is k turns behind the first, and before it (pipeline.c). */
+typedef struct axe_systolic_pipe {
+    const axe_stmt                 *loop;
+    int                             n_cut, cut[AXE_SYSTOLIC_CUTS];
+    const struct axe_systolic_pipe *next;
+} axe_systolic_pipe;
+
 struct axe_systolic_plan {
-    axe_systolic_tile *tile;  /* by tensor id */
-    int64_t            bytes; /* of SBUF that tiles take, in a partition */
-    int                banks; /* of PSUM that tiles take */
+    axe_systolic_tile       *tile; /* by tensor id */
+    axe_systolic_step       *step; /* by index statement's id */
+    const axe_systolic_pipe *pipe;
+    int64_t bytes; /* of SBUF that tiles take, in a partition */
+    int     banks; /* of PSUM that tiles take */
 };
 
 /* A sum of products of two elements. */
@@ -70,9 +94,17 @@ bool axe_systolic_is_product(axe_ctx *cx, const axe_stmt *s,
 /* A load, without casts around it; NULL: it is none. */
 const axe_node *axe_systolic_load(const axe_node *n);
 
+/* How many banks a stage of it takes, as a sum in PSUM. */
+int axe_systolic_banks_of(const axe_systolic_tile *x);
+/* How the loop is cut; NULL: not. */
+const axe_systolic_pipe *axe_systolic_pipe_of(const axe_systolic_plan *sp,
+                                              const axe_stmt          *loop);
+
 /* Passes: rows of passes.def. */
 AXE_CHECK axe_status axe_systolic_check(axe_planner *p);
 AXE_CHECK axe_status axe_systolic_choose_layouts(axe_planner *p);
+void                 axe_systolic_fuse(axe_planner *p);
+void                 axe_systolic_pipeline(axe_planner *p);
 AXE_CHECK axe_status axe_systolic_schedule_all(axe_planner *p);
 AXE_CHECK axe_status axe_systolic_place(axe_planner *p);
 

@@ -205,6 +205,30 @@ put_accumulate(printer *p, const axe_trace_step *s)
     axe_puts(p->out, n == 0 ? "False" : "");
 }
 
+static bool
+says_accumulate(const axe_trace_step *s)
+{
+    int                    n;
+    const axe_trn_arg_row *arg = axe_trn_args(s->op, &n);
+
+    for (int i = 0; i < n; i++)
+        if (arg[i].kind == AXE_TRN_OPT_FLAG &&
+            s->value[i].kind != AXE_TRACE_ABSENT)
+            return true;
+    return false;
+}
+
+static void
+put_flag(printer *p, const axe_trace_expr *e)
+{
+    if (e->op == '#') {
+        axe_puts(p->out, e->value == 0 ? "False" : "True");
+        return;
+    }
+    put_expr(p, e, 1);
+    axe_puts(p->out, " > 0");
+}
+
 static void
 put_do(printer *p, const axe_trace_step *s)
 {
@@ -217,13 +241,12 @@ put_do(printer *p, const axe_trace_step *s)
             continue;
         axe_putf(p->out, "%s%s=", put++ > 0 ? ", " : "", arg[i].name);
         if (arg[i].kind == AXE_TRN_OPT_FLAG) {
-            axe_puts(p->out,
-                     is_number(s->value[i].count, 0) ? "False" : "True");
+            put_flag(p, s->value[i].count);
             continue;
         }
         put_value(p, &s->value[i]);
     }
-    if (s->op == AXE_TRN_OP_nc_matmul)
+    if (s->op == AXE_TRN_OP_nc_matmul && !says_accumulate(s))
         put_accumulate(p, s);
     if (s->op == AXE_TRN_OP_tensor_reduce)
         axe_puts(p->out, ", axis=1");
