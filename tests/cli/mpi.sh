@@ -16,7 +16,7 @@ failed=0 n=0
 check() { # NAME FAILS TEXT COMMAND...
     name=$1 fails=$2 text=$3
     shift 3
-    timeout 60 "$@" >"$tmp/out" 2>&1 </dev/null
+    timeout -k 5 60 "$@" >"$tmp/out" 2>&1 </dev/null
     got=$?
     if [ $((got != 0)) -ne "$fails" ] || [ "$got" -eq 124 ] ||
         [ "$(grep -cF -- "$text" "$tmp/out")" -ne 1 ]; then
@@ -53,7 +53,7 @@ for mpi in openmpi mpich; do
             \$((10 + ($rank == 2)))"
     for engine in $mpi shm; do
         SECONDS=0
-        timeout 60 $run -n 3 bash -c "if [ \$$rank = 1 ]; then
+        timeout -k 5 60 $run -n 3 bash -c "if [ \$$rank = 1 ]; then
             exec timeout -s KILL 0.3 $R --engine $engine --mesh x=3 12000000@x 12000000
             else exec $R --engine $engine --mesh x=3 12000000@x 12000000; fi" \
             >"$tmp/out" 2>&1 </dev/null
