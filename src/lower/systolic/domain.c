@@ -4,7 +4,7 @@
  * of them meets the end of a global tensor, what lies beyond it in the tile is
  * never read for a result: it would be zeros that are added, or elements that
  * are not written.  So all of the class end there.  That fails where something
- * beyond counts: a fold that is no sum of products, or ends that differ; then
+ * beyond counts (beyond.c), is stored, or where ends differ; then
  * the class is `open`, tiles are filled with zeros, and all of it is
  * computed. */
 #include <string.h>
@@ -93,6 +93,15 @@ ends_there(const axe_stmt *st, const axe_node *load, int d, const axe_var *v,
     return r == 0 && axe_node_same(e, size);
 }
 
+bool
+sys_ends_at(sys *s, const axe_stmt *st, const axe_node *load, int d,
+            const axe_var *v)
+{
+    const axe_node *rest = rest_of(s, load->arg[d], v);
+
+    return rest && !ends_there(st, load, d, v, rest);
+}
+
 /* Is size - rest at least 1 for all scopes and loops around?  Where rest is the
  * number of a block of `size` times what a block has. */
 static bool
@@ -123,6 +132,7 @@ typedef struct walk {
 static void
 look_dim(sys *s, const axe_stmt *st, const axe_node *load, int d)
 {
+    bool              store = load == st->dst;
     const axe_tensor *t = load->u.tensor;
     bool              tile = t->space != AXE_SPACE_GLOBAL;
     bool              plain = false;
@@ -140,6 +150,8 @@ look_dim(sys *s, const axe_stmt *st, const axe_node *load, int d)
             s->cls[find(s, of_index(s, st, v))].open = true;
             continue;
         }
+        if (!tile && store && ends_there(st, load, d, v, rest))
+            s->cls[find(s, of_index(s, st, v))].open = true;
         if (!tile && !ends_there(st, load, d, v, rest)) {
             put_limit(s, of_index(s, st, v),
                       axe_node2(s->cx, AXE_OP_sub, t->shape[d], rest));
@@ -165,18 +177,6 @@ look_load(void *user, const axe_node *n)
             look_dim(w->s, w->st, n, d);
 }
 
-/* Is the value zero where the index is outside of a tensor?  A product of which
- * a factor is. */
-static bool
-vanishes(const axe_node *n, const axe_var *v)
-{
-    if (n->op == AXE_OP_cast)
-        return vanishes(n->arg[0], v);
-    if (n->op == AXE_OP_mul)
-        return vanishes(n->arg[0], v) || vanishes(n->arg[1], v);
-    return n->op == AXE_OP_load && axe_mentions(n, v);
-}
-
 static void
 look_fold(void *user, const axe_node *n)
 {
@@ -184,7 +184,8 @@ look_fold(void *user, const axe_node *n)
 
     for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++) {
         const axe_var *v = n->u.reduce.over[i];
-        if (n->u.reduce.fold != AXE_FOLD_SUM || !vanishes(n->arg[0], v))
+        if (n->u.reduce.fold != AXE_FOLD_SUM ||
+            !sys_vanishes(w->s, w->st, n->arg[0], v))
             w->s->cls[find(w->s, of_index(w->s, w->st, v))].open = true;
     }
 }
@@ -201,13 +202,38 @@ look(sys *s, int n, axe_stmt *const *body, int round)
         } else if (st->kind == AXE_STMT_INDEX) {
             for (int d = st->n_free; d < st->n_dim; d++)
                 if (st->fold != AXE_FOLD_SUM ||
-                    !vanishes(st->value, st->dim[d].var))
+                    !sys_vanishes(s, st, st->value, st->dim[d].var))
                     s->cls[find(s, of_index(s, st, st->dim[d].var))].open =
                         true;
             axe_node_walk(st->value, look_fold, &w);
         }
         look(s, st->n_body, st->body, round);
         look(s, st->n_other, st->other, round);
+    }
+}
+
+/* Ends that are of turns which leave the tile to others. */
+static void
+look_tile(sys *s, const axe_tensor *t)
+{
+    for (int d = 0; t->space != AXE_SPACE_GLOBAL && d < t->rank; d++) {
+        sys_class *c = &s->cls[find(s, of_dim(s, t, d))];
+        c->open = c->open || (c->limit && !sys_is_settled(s, c->limit, t));
+    }
+}
+
+static void
+look_turns(sys *s, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *st = body[i];
+        if (st->kind == AXE_STMT_TENSOR)
+            look_tile(s, st->tensor);
+        if (st->kind == AXE_STMT_PIPELINE)
+            for (int k = 0; k < st->pipeline->n_tensor; k++)
+                look_tile(s, st->pipeline->tensor[k]);
+        look_turns(s, st->n_body, st->body);
+        look_turns(s, st->n_other, st->other);
     }
 }
 
@@ -222,7 +248,9 @@ sys_domains(sys *s)
     for (int i = 0; i < n; i++)
         s->up[i] = i;
     look(s, s->k->n_body, s->k->body, 0);
+    sys_mark_zeros(s);
     look(s, s->k->n_body, s->k->body, 1);
+    look_turns(s, s->k->n_body, s->k->body);
 }
 
 sys_ex

@@ -88,8 +88,10 @@ typedef struct sys {
     bool        *begun; /* by tensor id: a product of this turn is in it */
     const char **sum;   /* by index statement's id: the tile that has the sums
                            of its values (plan/systolic/fuse.c) */
-    int            *up; /* domain.c */
-    sys_class      *cls;
+    int       *up;      /* domain.c */
+    sys_class *cls;
+    bool      *some;         /* beyond.c, by tensors' dimensions: beyond the end
+                                may be other than zeros */
     const axe_stmt *s;       /* at hand */
     const axe_node *summing; /* its value, which is added up on the way; or NULL
                               */
@@ -165,6 +167,22 @@ const axe_node *sys_declared(const axe_stmt *st, const axe_var *v);
 /* Does the statement's index keep to where dimension d of the load, of global
  * memory, has elements? */
 bool sys_inside(sys *s, const axe_node *load, int d);
+/* Does the index, alone in dimension d of the load, meet its end? */
+bool sys_ends_at(sys *s, const axe_stmt *st, const axe_node *load, int d,
+                 const axe_var *v);
+
+/* beyond.c */
+static inline int
+sys_dim(const axe_tensor *t, int d)
+{
+    return t->id * AXE_SYSTOLIC_RANK + d;
+}
+void sys_mark_zeros(sys *s);
+/* Is the value zero where the index is beyond the end? */
+bool sys_vanishes(sys *s, const axe_stmt *st, const axe_node *n,
+                  const axe_var *v);
+/* May the tile end at the limit, which is of loops around? */
+bool sys_is_settled(sys *s, const axe_node *limit, const axe_tensor *t);
 
 /* access.c */
 typedef enum sys_fit { SYS_FITS, SYS_TURNED, SYS_APART } sys_fit;
