@@ -81,7 +81,7 @@ def random_layout(rng, extents):
 
 class Maker:
     def __init__(self, seed):
-        self.rng = rng = random.Random(seed)
+        self.rng = rng = self.random(seed)
         self.n_name = 0
         self.bm, self.bn = rng.choice(EXTENTS), rng.choice(EXTENTS + [48, 64])
         self.bk = rng.choice(EXTENTS)
@@ -104,17 +104,22 @@ class Maker:
             self.needed.append(self.p)
         self.whole_k = Axis("k", "K", "k", None)
         self.part_k = Axis("k", "K", "t*%d + k" % self.bk, self.bk)
-        makers = [self.elementwise] * 4 + [self.fold] * 3 + \
-            [self.contract] * 4 + [self.loop] * 2 + \
-            [self.carried, self.scatter, self.threads, self.threads,
-             self.gathered]
         self.segments = []
         for _ in range(rng.randint(2, 4)):
             self.seg = Segment()
-            rng.choice(makers)()
+            rng.choice(self.makers())()
             self.segments.append(self.seg)
 
     # ------------------------------------------------------------ small parts
+
+    def random(self, seed):
+        return random.Random(seed)
+
+    def makers(self):
+        return [self.elementwise] * 4 + [self.fold] * 3 + \
+            [self.contract] * 4 + [self.loop] * 2 + \
+            [self.carried, self.scatter, self.threads, self.threads,
+             self.gathered]
 
     def some_size(self, b):
         r = self.rng

@@ -6,7 +6,7 @@
  * lie within the reference's rounding bound.  Arrays lie at pages that cannot
  * be read or written, so that a kernel that leaves one dies.  Half of the rows
  * run on the devices of OpenCL that are installed, too, one and one of its
- * widths by turns.
+ * widths by turns; all that it does not refuse, on the simulated Trainium.
  */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
@@ -21,7 +21,9 @@
 
 #include "../unit/share.h"
 #include "axe/opencl.h"
+#include "axe/sim.h"
 #include "conform.h"
+#include "conform_trn.h"
 
 enum { MAX_ARRAY = 5, MAX_RANK = 4 };
 
@@ -400,14 +402,77 @@ test_opencl(void **state)
         skip();
 }
 
+/* ----------------------------------------------------------------- Trainium */
+
+/* What is said where the row is refused; NULL: it must run. */
+static const char *
+refusal_of(const row *r)
+{
+    for (int i = 0; i < AXE_LEN(refused); i++)
+        if (strcmp(refused[i].what, r->what) == 0)
+            return refused[i].said;
+    return NULL;
+}
+
+static axe_status
+simulate(axe_ctx *cx, job *j)
+{
+    const axe_program *p = j->program;
+    int                n = axe_program_n_param(p);
+    axe_array          a[MAX_ARRAY];
+    fence              f[MAX_ARRAY];
+    axe_device        *dev;
+    axe_sim_report     report;
+    const char        *what = axe_textf(cx, "%s on trn1", j->row->what);
+
+    make_arrays(p, j->shape, true, a, f);
+    check(cx, axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev),
+          what);
+    check(cx, axe_reference_new(cx, dev, p, n, a, j->n_size, j->size, &j->ref),
+          what);
+    axe_status st = axe_program_simulate(cx, p, n, a, j->n_size, j->size,
+                                         &(axe_sim_options){0}, &report);
+    if (st == AXE_OK)
+        compare(cx, j, a, what);
+    for (int i = 0; i < n; i++)
+        fence_free(f[i]);
+    axe_device_free(dev);
+    return st;
+}
+
+static void
+test_trainium(void **state)
+{
+    int n_refused = 0;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i += share()) {
+        axe_ctx    *cx = axe_ctx_new();
+        job         j = {.row = &rows[i], .machine = "trn1"};
+        const char *no = refusal_of(&rows[i]);
+        axe_status  st = make_job(cx, &rows[i], NULL, &j);
+        if (st == AXE_OK)
+            st = simulate(cx, &j);
+        if (!no)
+            check(cx, st, rows[i].what);
+        else if (st == AXE_OK || !strstr(axe_last_error(cx), no))
+            fail_msg("%s is refused as '%s', and not as '%s'", rows[i].what,
+                     st == AXE_OK ? "" : axe_last_error(cx), no);
+        n_refused += st != AXE_OK;
+        axe_reference_free(j.ref);
+        axe_ctx_free(cx);
+    }
+    if (share() == 1)
+        assert_int_equal(n_refused, AXE_LEN(refused));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_avx2_plans),
-        cmocka_unit_test(test_base_plans),
-        cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_host),       cmocka_unit_test(test_avx2_plans),
+        cmocka_unit_test(test_base_plans), cmocka_unit_test(test_opencl),
+        cmocka_unit_test(test_trainium),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,14 +34,50 @@ sys_fail(sys *s, axe_span at, const char *help, const char *fmt, ...)
     axe_help(s->cx, "%s", help);
 }
 
-const char *
-sys_new_name(sys *s, const char *stem)
+/* Has a tensor or size of the kernel this name in the trace? */
+static bool
+is_taken(const sys *s, const char *name)
 {
-    char *out = axe_textf(s->cx, "%s_%d", stem, ++s->n_name);
+    for (int i = 0; i < s->k->n_tensor; i++)
+        if (s->name[i] && strcmp(s->name[i], name) == 0)
+            return true;
+    for (int i = 0; i < s->k->n_size; i++) {
+        const char *size = s->var[s->k->size[i]->id];
+        if (size && strcmp(size, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static char *
+plain(sys *s, const char *name)
+{
+    char *out = axe_textf(s->cx, "%s", name);
 
     for (char *c = out; *c; c++)
         if (*c == '.')
             *c = '_';
+    return out;
+}
+
+const char *
+sys_own_name(sys *s, const char *name)
+{
+    char *out = plain(s, name);
+
+    while (is_taken(s, out))
+        out = axe_textf(s->cx, "%s_", out);
+    return out;
+}
+
+const char *
+sys_new_name(sys *s, const char *stem)
+{
+    char *out;
+
+    do
+        out = plain(s, axe_textf(s->cx, "%s_%d", stem, ++s->n_name));
+    while (is_taken(s, out));
     return out;
 }
 

@@ -192,17 +192,6 @@ body(sys *s, int n, axe_stmt *const *list)
         step(s, list[i]);
 }
 
-static const char *
-plain(axe_ctx *cx, const char *name)
-{
-    char *out = axe_textf(cx, "%s", name);
-
-    for (char *c = out; *c; c++)
-        if (*c == '.')
-            *c = '_';
-    return out;
-}
-
 static void
 put_tensor(sys *s, const axe_tensor *t, const char *access)
 {
@@ -241,7 +230,6 @@ head(sys *s)
     axe_putf(&s->out, "trace %s\n", k->name);
     for (int i = 0; i < k->n_size; i++) {
         const axe_var *v = k->size[i];
-        s->var[v->id] = plain(s->cx, v->name);
         axe_putf(&s->out, "size %s = %" PRId64 "\n", s->var[v->id],
                  v->is_fixed ? v->fixed : 1024);
     }
@@ -257,11 +245,11 @@ look_names(sys *s, int n, axe_stmt *const *list)
     for (int i = 0; i < n; i++) {
         const axe_stmt *st = list[i];
         if (st->kind == AXE_STMT_TENSOR)
-            s->name[st->tensor->id] = plain(s->cx, st->tensor->name);
+            s->name[st->tensor->id] = sys_own_name(s, st->tensor->name);
         for (int j = 0;
              st->kind == AXE_STMT_PIPELINE && j < st->pipeline->n_tensor; j++)
             s->name[st->pipeline->tensor[j]->id] =
-                plain(s->cx, st->pipeline->tensor[j]->name);
+                sys_own_name(s, st->pipeline->tensor[j]->name);
         look_names(s, st->n_body, st->body);
         look_names(s, st->n_other, st->other);
     }
@@ -282,7 +270,9 @@ axe_systolic_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
     s->begun = axe_new_array(cx, bool, k->n_tensor + 1);
     s->sum = axe_new_array(cx, const char *, k->n_index_stmt + 1);
     for (int i = 0; i < k->n_param; i++)
-        s->name[k->param[i]->id] = plain(cx, k->param[i]->name);
+        s->name[k->param[i]->id] = k->param[i]->name;
+    for (int i = 0; i < k->n_size; i++)
+        s->var[k->size[i]->id] = sys_own_name(s, k->size[i]->name);
     look_names(s, k->n_body, k->body);
     sys_domains(s);
     head(s);

@@ -133,6 +133,9 @@ sys_ex sys_cond(sys *s, const axe_node *n, bool no);
 void sys_line(sys *s, const char *fmt, ...) AXE_PRINTF(2, 3);
 void sys_fail(sys *s, axe_span at, const char *help, const char *fmt, ...)
     AXE_PRINTF(4, 5);
+/* Of a tensor of the kernel, without points; of a number or tile on the way:
+ * names that nothing else of the kernel has. */
+const char *sys_own_name(sys *s, const char *name);
 const char *sys_new_name(sys *s, const char *stem);
 /* Opens a loop, unless it runs once; its variable, 0 if there is none. */
 sys_ex sys_for(sys *s, const char *stem, sys_ex count, bool *opened);
