@@ -198,6 +198,29 @@ find_param(const char *name, size_t n)
     return -1;
 }
 
+typedef struct range {
+    double      least, most;
+    const char *text;
+} range;
+
+/* Counts, what the model divides by, and the rest. */
+static range
+range_of(size_t at)
+{
+    static const size_t by[] = {offsetof(axe_trn_params, dma_gbs),
+                                offsetof(axe_trn_params, hbm_gbs),
+                                offsetof(axe_trn_params, dma_partitions),
+                                offsetof(axe_trn_params, weights_per)};
+
+    if (at == offsetof(axe_trn_params, dma_engines) ||
+        at == offsetof(axe_trn_params, dma_queues))
+        return (range){1, 64, "from 1 to 64"};
+    for (int i = 0; i < AXE_LEN(by); i++)
+        if (at == by[i])
+            return (range){1e-9, 1e9, "above 0, to 1e9"};
+    return (range){0, 1e9, "from 0 to 1e9"};
+}
+
 axe_status
 axe_trn_set_param(axe_ctx *cx, const char *text, axe_trn_params *out)
 {
@@ -218,13 +241,12 @@ axe_trn_set_param(axe_ctx *cx, const char *text, axe_trn_params *out)
                  near ? near : "");
         return AXE_ENAME;
     }
-    bool whole = params[i].at == offsetof(axe_trn_params, dma_engines) ||
-                 params[i].at == offsetof(axe_trn_params, dma_queues);
-    if (!end || end == text + n + 1 || *end || !(value >= 0) ||
-        !(value < 1e9) || (whole && !(value >= 1 && value <= 64)))
+    range of = range_of(params[i].at);
+    if (!end || end == text + n + 1 || *end || !(value >= of.least) ||
+        !(value <= of.most))
         return axe_fail(cx, AXE_NOWHERE, AXE_ESYNTAX,
-                        "'%s' is no value of %s: a number from %d", text,
-                        params[i].name, whole);
+                        "'%s' is no value of %s: a number %s", text,
+                        params[i].name, of.text);
     memcpy((char *)out + params[i].at, &value, sizeof value);
     return AXE_OK;
 }

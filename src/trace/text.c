@@ -245,7 +245,8 @@ axe_trace_set(axe_ctx *cx, const axe_trace *t, const char *text)
         long long x = text[n] ? strtoll(text + n + 1, &end, 10) : 0;
         if (!text[n] || end == text + n + 1 || *end || x < 1 || x > INT32_MAX)
             return axe_fail(cx, AXE_NOWHERE, AXE_ESYNTAX,
-                            "'%s' is no value of the size %s: a number from 1",
+                            "'%s' is no value of the size %s: a number from 1 "
+                            "to 2147483647",
                             text, t->var[i]);
         t->size[i] = x;
         return AXE_OK;

@@ -170,13 +170,19 @@ static const struct {
     const char *text, *error;
 } wrong[] = {
     {"dma_gb=3", "there is no parameter 'dma_gb'"},
-    {"dma_gbs=x", "'dma_gbs=x' is no value of dma_gbs: a number from 0"},
-    {"dma_gbs", "'dma_gbs' is no value of dma_gbs: a number from 0"},
-    {"dma_gbs=-1", "'dma_gbs=-1' is no value of dma_gbs: a number from 0"},
+    {"dma_gbs=x",
+     "'dma_gbs=x' is no value of dma_gbs: a number above 0, to 1e9"},
+    {"dma_gbs", "'dma_gbs' is no value of dma_gbs: a number above 0, to 1e9"},
+    {"dma_gbs=-1",
+     "'dma_gbs=-1' is no value of dma_gbs: a number above 0, to 1e9"},
+    {"weights_per=0",
+     "'weights_per=0' is no value of weights_per: a number above 0, to 1e9"},
+    {"latency=-1",
+     "'latency=-1' is no value of latency: a number from 0 to 1e9"},
     {"dma_queues=0",
-     "'dma_queues=0' is no value of dma_queues: a number from 1"},
+     "'dma_queues=0' is no value of dma_queues: a number from 1 to 64"},
     {"dma_engines=nan",
-     "'dma_engines=nan' is no value of dma_engines: a number from 1"},
+     "'dma_engines=nan' is no value of dma_engines: a number from 1 to 64"},
 };
 
 static void

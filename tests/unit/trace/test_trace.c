@@ -205,8 +205,9 @@ test_values(void **state)
     assert_int_equal(axe_trace_set(cx, t, "M=5"), AXE_ENAME);
     assert_string_equal(axe_last_error(cx), "the trace t has no size 'M'");
     assert_int_equal(axe_trace_set(cx, t, "N=0"), AXE_ESYNTAX);
-    assert_string_equal(axe_last_error(cx),
-                        "'N=0' is no value of the size N: a number from 1");
+    assert_string_equal(
+        axe_last_error(cx),
+        "'N=0' is no value of the size N: a number from 1 to 2147483647");
     axe_ctx_free(cx);
 }
 
