@@ -388,3 +388,49 @@ def largest(axis):
     def f(x):
         return x.max(axis, initial=-np.inf)
     return exact(f)
+
+
+def sequence_attention(causal):
+    """Heads between the sequence and the elements: [S, H, D]."""
+    def f(q, k, v):
+        s = np.einsum("shd,thd->hst", *(x.astype("f8") for x in (q, k)))
+        s /= np.sqrt(q.shape[2])
+        if causal:
+            s = np.where(np.tri(len(q), dtype=bool), s, -np.inf)
+        e = np.exp(s - s.max(2, keepdims=True))
+        return np.einsum("hst,thd->shd", e / e.sum(2, keepdims=True), v)
+    return f
+
+
+def transformer(causal):
+    def norm(x, w):
+        return x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-6) * w
+
+    def f(*arrays):
+        x, gain, wq, wk, wv, wo, g, u, w = (a.astype("f8") for a in arrays)
+        n = norm(x, gain[0])
+        q, k, v = (np.einsum("th,adh->tad", n, m) for m in (wq, wk, wv))
+        o = sequence_attention(causal)(q, k, v)
+        x = x + np.einsum("tad,had->th", o, wo)
+        n = norm(x, gain[1])
+        a = n @ g.T
+        return x + (a / (1 + np.exp(-a)) * (n @ u.T)) @ w.T
+    return f
+
+
+def dispatched(x, pick, experts, devices, slots):
+    """Tokens of each device to those that have their experts, token by token:
+    rows, their experts, the slot of each choice, tokens of each expert."""
+    own, mine = -(-experts // devices), -(-len(x) // devices)
+    row = np.zeros((devices, devices, slots, x.shape[1]), x.dtype)
+    expert = np.full((devices, devices, slots), -1)
+    slot, count = np.zeros_like(pick), np.zeros((devices, experts), int)
+    used = np.zeros((devices, devices), int)
+    for t, s in np.ndindex(*pick.shape):
+        q, d = t // mine, pick[t, s] // own
+        slot[t, s] = c = used[q, d]
+        if c < slots:
+            row[d, q, c], expert[d, q, c] = x[t], pick[t, s]
+        used[q, d] += 1
+        count[q, pick[t, s]] += 1
+    return row, expert, slot, count

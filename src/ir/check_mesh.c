@@ -86,9 +86,7 @@ check_tensor(checker *c, const axe_tensor *t)
     for (int k = 0; k < t->rank; k++) {
         const axe_node *n = t->shape[k];
 
-        for (int i = 0; n->op == AXE_OP_var && n->u.var->part &&
-                        i < n->u.var->part->n_axis;
-             i++)
+        for (int i = 0; axe_is_cut(n) && i < n->u.var->part->n_axis; i++)
             use_axis(c, t, used, n->u.var->part->axis[i]);
     }
     if (!t->held)
@@ -109,7 +107,7 @@ check_host_var(checker *c, const axe_node *n)
 {
     const axe_var *v = n->u.var;
 
-    if (c->on_device || (!v->part && v->of_axis == 0))
+    if (c->on_device || (!axe_is_cut(n) && v->of_axis == 0))
         return;
     fail(c, axe_fail(c->cx, n->at, AXE_ESHAPE,
                      "`%s` is another number on each device, and what stands "

@@ -25,6 +25,7 @@ axe_shard_name(axe_ctx *cx, const axe_kernel *k, const axe_shard *p)
     else
         axe_putf(&out, "%s.", p->whole->u.var->name);
     put_axes(&out, k, p->n_axis, p->axis, ".");
+    axe_puts(&out, p->most ? ".most" : "");
     return axe_intern(cx, out.text, out.len);
 }
 
@@ -33,11 +34,33 @@ axe_shard_text(axe_ctx *cx, const axe_kernel *k, const axe_shard *p)
 {
     axe_buf out = {.cx = cx};
 
+    if (p->most)
+        return axe_textf(cx, "cdiv(%s, %s)", axe_node_text(cx, p->whole),
+                         axe_node_text(cx, k->axis[p->axis[0]].size));
     axe_putf(&out, "%s@%s", axe_node_text(cx, p->whole),
              p->n_axis > 1 ? "(" : "");
     put_axes(&out, k, p->n_axis, p->axis, ", ");
     axe_puts(&out, p->n_axis > 1 ? ")" : "");
     return out.text;
+}
+
+bool
+axe_shard_most(axe_ctx *cx, const axe_kernel *k, const axe_node *n,
+               axe_shard *out)
+{
+    int *axis = axe_new_array(cx, int, 1);
+
+    if (n->op != AXE_OP_cdiv || n->arg[0]->op != AXE_OP_var ||
+        n->arg[0]->u.var->kind != AXE_VAR_SIZE || n->arg[0]->u.var == k->cores)
+        return false;
+    for (; *axis < k->n_axis; ++*axis)
+        if (axe_node_same(k->axis[*axis].size, n->arg[1])) {
+            *out = (axe_shard){
+                .whole = n->arg[0], .n_axis = 1, .axis = axis, .most = true};
+            out->text = axe_shard_text(cx, k, out);
+            return !n->arg[0]->u.var->part && n->arg[0]->u.var->of_axis == 0;
+        }
+    return false;
 }
 
 const axe_var *
@@ -46,18 +69,24 @@ axe_shard_find(int n, const axe_var *const *size, const axe_shard *p)
     for (int i = 0; i < n; i++) {
         const axe_shard *q = size[i]->part;
 
-        if (q && q->first == p->first && q->n_axis == p->n_axis &&
-            axe_node_same(q->whole, p->whole) &&
+        if (q && q->first == p->first && q->most == p->most &&
+            q->n_axis == p->n_axis && axe_node_same(q->whole, p->whole) &&
             memcmp(q->axis, p->axis, (size_t)p->n_axis * sizeof *p->axis) == 0)
             return size[i];
     }
     return NULL;
 }
 
+bool
+axe_is_cut(const axe_node *n)
+{
+    return n->op == AXE_OP_var && n->u.var->part && !n->u.var->part->most;
+}
+
 const axe_node *
 axe_extent_whole(const axe_node *n)
 {
-    return n->op == AXE_OP_var && n->u.var->part ? n->u.var->part->whole : n;
+    return axe_is_cut(n) ? n->u.var->part->whole : n;
 }
 
 const char *

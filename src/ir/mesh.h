@@ -12,7 +12,8 @@ struct axe_shard {
     int             n_axis;
     const int      *axis;  /* of axe_kernel.axis */
     bool            first; /* not how many, but from which on */
-    const char     *text;  /* "K@(node, gpu)" */
+    bool            most;  /* as much as the first device has, on all of them */
+    const char     *text;  /* "K@(node, gpu)"; most: "cdiv(K, P)" */
 };
 
 /* Which devices of a mesh hold a tensor, beside what its parts say. */
@@ -33,15 +34,20 @@ struct axe_axis_of {
     const axe_var  *place; /* the coordinate of a device, a SIZE: gpu.at */
 };
 
-/* "K.gpu", "n10.node.gpu": what the part is called in the IR. */
+/* "K.gpu", "n10.node.gpu", "K.gpu.most": what the part is called in the IR. */
 const char *axe_shard_name(axe_ctx *cx, const axe_kernel *k,
                            const axe_shard *p);
-/* "K@(node, gpu)" */
+/* "K@(node, gpu)", "cdiv(K, P)" */
 const char *axe_shard_text(axe_ctx *cx, const axe_kernel *k,
                            const axe_shard *p);
+/* Is n cdiv(K, P), P an axis's devices: the most that one has of K? */
+bool axe_shard_most(axe_ctx *cx, const axe_kernel *k, const axe_node *n,
+                    axe_shard *out);
 /* The size among n that is that part, or NULL. */
 const axe_var *axe_shard_find(int n, const axe_var *const *size,
                               const axe_shard *p);
+/* Is n what one device has of it, another number on each? */
+bool axe_is_cut(const axe_node *n);
 /* The extent that n is a part of, or n itself. */
 const axe_node *axe_extent_whole(const axe_node *n);
 /* " at node = 0 + partial(gpu)", or "". */

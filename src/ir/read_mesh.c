@@ -42,16 +42,22 @@ read_axes(axe_reader *r, int *n, const int **out)
 
 /* A size, or a constant from 1 on. */
 static axe_status
-read_extent(axe_reader *r, const axe_node **out)
+check_extent(axe_reader *r, const axe_node *n)
 {
     int64_t v;
 
-    AXE_TRY(axe_read_expr(r, out));
-    if (((*out)->op == AXE_OP_var && (*out)->u.var->kind == AXE_VAR_SIZE &&
-         !(*out)->u.var->part && (*out)->u.var != r->kernel->cores) ||
-        (axe_is_iconst(*out, &v) && v > 0))
+    if ((n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_SIZE &&
+         !n->u.var->part && n->u.var != r->kernel->cores) ||
+        (axe_is_iconst(n, &v) && v > 0))
         return AXE_OK;
     return axe_read_expected(r, "a size or a positive constant before this");
+}
+
+static axe_status
+read_extent(axe_reader *r, const axe_node **out)
+{
+    AXE_TRY(axe_read_expr(r, out));
+    return check_extent(r, *out);
 }
 
 /* NAME "=" extent { "," NAME "=" extent } */
@@ -87,13 +93,16 @@ axe_read_mesh(axe_reader *r)
     return AXE_OK;
 }
 
-/* extent "@" ( NAME | "(" axes ")" ) */
+/* extent "@" ( NAME | "(" axes ")" ) | "cdiv" "(" SIZE "," extent ")" */
 static axe_status
 read_part(axe_reader *r, axe_shard *p)
 {
     int *one = axe_new_array(r->cx, int, 1);
 
-    AXE_TRY(read_extent(r, &p->whole));
+    AXE_TRY(axe_read_expr(r, &p->whole));
+    if (axe_shard_most(r->cx, r->kernel, p->whole, p))
+        return AXE_OK;
+    AXE_TRY(check_extent(r, p->whole));
     AXE_TRY(axe_read_need(r, "@"));
     if (axe_read_take(r, "(")) {
         AXE_TRY(read_axes(r, &p->n_axis, &p->axis));

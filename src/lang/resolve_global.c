@@ -26,7 +26,8 @@ axe_resolve_cores(axe_resolver *r)
 static const axe_node *
 resolve_extent(axe_resolver *r, const axe_tensor_decl *d, int k)
 {
-    const axe_node *n = axe_resolve_index(r, d->dim[k], false, "an extent");
+    const axe_node *n = axe_resolve_most(
+        r, d->dim[k], axe_resolve_index(r, d->dim[k], false, "an extent"));
     bool size = n && n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_SIZE &&
                 n->u.var != r->kernel->cores;
     int64_t v;

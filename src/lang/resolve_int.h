@@ -257,6 +257,10 @@ void axe_resolve_mesh(axe_resolver *r);
 /* What a device has of `whole`, NULL after an error, as `e` says. */
 const axe_node *axe_resolve_part(axe_resolver *r, const axe_expr *e,
                                  const axe_node *whole);
+/* n, or, where it is cdiv(K, P) of an axis of P devices, a size that is that:
+ * it may be any extent. */
+const axe_node *axe_resolve_most(axe_resolver *r, const axe_expr *e,
+                                 const axe_node *n);
 /* Who holds t, and what it is for all devices together; false after an error.
  */
 bool axe_resolve_held(axe_resolver *r, const axe_tensor_decl *d, axe_tensor *t);

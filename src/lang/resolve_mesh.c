@@ -139,6 +139,28 @@ axe_resolve_part(axe_resolver *r, const axe_expr *e, const axe_node *whole)
     return axe_var_node(r->cx, e->at, made);
 }
 
+const axe_node *
+axe_resolve_most(axe_resolver *r, const axe_expr *e, const axe_node *n)
+{
+    axe_shard     *p = axe_new(r->cx, axe_shard);
+    const axe_var *v;
+    axe_var       *made;
+
+    if (!n || !axe_shard_most(r->cx, r->kernel, n, p))
+        return n;
+    v = axe_shard_find(r->sizes.n,
+                       (const axe_var *const *)(const void *)r->sizes.item, p);
+    if (v)
+        return axe_var_node(r->cx, e->at, v);
+    made = axe_resolve_var(
+        r, AXE_VAR_SIZE, (axe_word){axe_shard_name(r->cx, r->kernel, p), e->at},
+        NULL);
+    made->unit = axe_unit_symbol(r->cx, made->name);
+    made->part = p;
+    axe_list_push(&r->sizes, made);
+    return axe_var_node(r->cx, e->at, made);
+}
+
 /* ---------------------------------------------------------------- tensors */
 
 bool

@@ -104,7 +104,7 @@ axe_dist_size(const axe_dist *d, const axe_frame *f, int64_t device,
     int64_t           first, count;
 
     if (v->part) {
-        axe_dist_block(d, device,
+        axe_dist_block(d, v->part->most ? 0 : device,
                        axe_dist_value(d, NULL, device, v->part->whole),
                        v->part->n_axis, v->part->axis, &first, &count);
         return v->part->first ? first : count;
@@ -162,7 +162,7 @@ axe_dist_part(const axe_dist *d, int64_t device, const axe_tensor *t,
         const axe_node *e = t->shape[k];
 
         f = 0;
-        if (e->op == AXE_OP_var && e->u.var->part)
+        if (axe_is_cut(e))
             axe_dist_block(
                 d, device, axe_dist_value(d, NULL, device, axe_extent_whole(e)),
                 e->u.var->part->n_axis, e->u.var->part->axis, &f, &c);

@@ -24,7 +24,7 @@ axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t)
 
     for (int k = 0; k < t->rank; k++) {
         const axe_node  *e = t->shape[k];
-        const axe_shard *p = e->op == AXE_OP_var ? e->u.var->part : NULL;
+        const axe_shard *p = axe_is_cut(e) ? e->u.var->part : NULL;
 
         axe_putf(&out, "%s%lld", k ? ", " : "",
                  (long long)axe_dist_value(d, NULL, 0, axe_extent_whole(e)));
@@ -326,6 +326,22 @@ price(axe_chooser *c, axe_operands *o, axe_between_arg *result, double *cost)
     return AXE_OK;
 }
 
+/* Devices have parts of sizes and constants; a count of another kind, as
+ * `2*M + 1`, is whole on each. */
+static bool
+may_cut(const axe_chooser *c)
+{
+    const axe_node *e;
+    int64_t         n;
+
+    for (int a = 0; a < c->d->k->n_axis; a++) {
+        e = c->choice[a] < c->n_index ? c->extent[c->choice[a]] : NULL;
+        if (e && e->op != AXE_OP_var && !axe_is_iconst(e, &n))
+            return false;
+    }
+    return true;
+}
+
 /* The next choice, as a number counts; false behind the last. */
 static bool
 next_choice(axe_chooser *c)
@@ -390,8 +406,11 @@ choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
     for (int a = 0; a < c->d->k->n_axis; a++)
         c->choice[a] = c->n_index;
     for (int n = 0; n < MOST_CHOICES; n++) {
-        AXE_TRY(price(c, &one, &made, &cost));
-        if (least < 0 || cost < least) {
+        bool may = may_cut(c);
+
+        if (may)
+            AXE_TRY(price(c, &one, &made, &cost));
+        if (may && (least < 0 || cost < least)) {
             least = cost;
             *result = made;
             *o = one;

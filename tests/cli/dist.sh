@@ -110,6 +110,29 @@ says 1 'devices hold copies of `Y`, and device 1 has another value of element 0'
     "$AXE" run own.axe unlike --random M=9 N=1 P=2 --check
 says 0 'unlike on 2 devices' "$AXE" run own.axe unlike --random M=9 N=1 P=2
 
+# extents that are counts: whole on each device, and the most that one has
+cat >count.axe <<'EOF'
+mesh gpu[P];
+
+kernel sum_of(in f32 X[2*M + 1, N @ gpu], out f32 Y[2*M + 1, N], out f32 Z[N])
+{
+    index m, n, p;
+    global f32 T[2*N + 1, P @ gpu];
+    global f32 L[P @ gpu, cdiv(N, P)];
+
+    Y[m, n] = X[m, n] * 2;
+    Z[n] = sum[m](X[m, n]);
+    device {
+        cta (i : cdiv(N, P) by 8) L[0, i*8 + n] = X[M, i*8 + n];
+        cta (i : 1) T[n, 0] = f32(n + 3) slow;
+    }
+    Z[n] = Z[n] + L[n / cdiv(N, P), n % cdiv(N, P)] + sum[p](T[0, p]);
+}
+EOF
+for n in 1 2 3; do right count.axe M=4 N=7 --devices $n; done
+"$AXE" compile --emit ir count.axe >a.ir || fail "emit ir"
+grep -q '^part .*N.gpu.most = cdiv(N, P)' a.ir || fail "the most of a part in the IR"
+
 # what is asked for
 says 1 '2 axes of the mesh have no size' "$AXE" run own.axe addends --random M=9 --devices 4
 says 1 'the mesh has 3 devices for each along its open axis, and there are 4' \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mpi.sh - plans carried out by Open MPI and MPICH, where they are: messages, the
-# mapping under their launchers, ranks that differ, ranks that die.  Given: AXE,
+# mapping under their launchers, ranks that differ, ranks that die, kernels.  Given: AXE,
 # SRC, PYTHON.
 set -u
 
@@ -63,6 +63,15 @@ for mpi in openmpi mpich; do
             failed=1
         fi
     done
+    K="$AXE run --timeout 30 --random --check"
+    check 'kernel, ring' 0 'check Y: ok, 10 elements' \
+        $run -n 4 $K "$SRC/kernels/dist/all_reduce.axe" ring M=10
+    check 'kernel, all-to-all' 0 'check row: ok, 270 elements' \
+        $run -n 3 $K "$SRC/kernels/dist/all2all.axe" dispatch T=11 H=5 S=2 C=6 E=7
+    check 'kernel, two axes' 0 'check Y: ok, 70 elements' \
+        $run -n 4 $K "$SRC/kernels/dist/reshard.axe" swap R=10 C=7 N=2 P=2
+    check 'kernel, layer' 0 'check Y: ok, 140 elements' \
+        $run -n 3 $K "$SRC/kernels/dist/transformer.axe" T=7 H=20 A=5 D=4 F=26
     awk 'NR % 60 == 1' "$SRC/tests/vectors/reshard.jsonl" >"$tmp/some"
     "${PYTHON:-python3}" "$SRC/tests/reshard_run.py" "$AXE" "$tmp/some" \
         $run -n {} || failed=1

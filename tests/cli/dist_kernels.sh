@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Kernels over a mesh that are written by hand or made of many statements: rings,
+# tokens to experts, a layer of a transformer; on 1, 2, 3, 4 and 8 devices against
+# the reference and NumPy.
+# Given: AXE the command, SRC the source directory, PYTHON with NumPy.
+set -u
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+D=$SRC/kernels/dist
+export PYTHONPATH=$SRC/tests
+
+fail() {
+    echo "FAILED $*"
+    failed=1
+}
+
+runs() {
+    "$AXE" run "$@" >out 2>&1 </dev/null && return
+    fail "axe run $*"
+    sed 's/^/    /' out
+}
+
+# all results are right
+right() {
+    runs "$@" --random --check
+    grep -q ': ok, ' out && ! grep 'check .*: ' out | grep -qv ': ok, ' || fail "axe run $*: $(cat out)"
+}
+
+same() { "$PYTHON" -c "import numpy as np; from references import *
+L = lambda n: np.load(n + '.npy')
+$1" || fail "NumPy: $2"; }
+
+teams="1 2 3 4 8"
+[ "${AXE_SHARE:-1}" = 1 ] || teams=3
+
+# The layer where devices share out tokens between its products: layouts alone
+# differ.
+sed 's/\bX\[T, H\],/X[T @ gpu, H],/; s/out f32 Y\[T, H\]/out f32 Y[T @ gpu, H]/
+     s/f32 R\[T, H\]/f32 R[T @ gpu, H]/' $D/transformer.axe >sequence.axe
+[ "$(diff $D/transformer.axe sequence.axe | grep -c '^>')" = 3 ] || fail "the layouts of the layer"
+
+"$PYTHON" - <<'PY' || fail "make arrays"
+import numpy as np
+rng = np.random.default_rng(11)
+save = lambda n, a: np.save(n + ".npy", a)
+whole = lambda *s: rng.integers(-9, 9, s).astype("f4")
+real = lambda *s: rng.standard_normal(s).astype("f4")
+for p in 1, 2, 3, 4, 8:
+    save(f"x{p}", whole(p, 37))
+for n in "qkv":
+    save(n, real(21, 3, 16))
+T, H, A, E, F = 13, 24, 5, 4, 30
+for n, s in dict(X=(T, H), gain=(2, H), WQ=(A, E, H), WK=(A, E, H), WV=(A, E, H), WO=(H, A, E), G=(F, H), U=(F, H),
+                 W=(H, F)).items():
+    save("t_" + n, real(*s) / np.sqrt(s[-1]).astype("f4") * 2)
+# tokens by chance, all to one expert, none to the experts of the first device
+save("tokens", whole(19, 6))
+save("w", whole(19, 2))
+save("pick_any", rng.integers(0, 9, (19, 2)).astype("i4"))
+save("pick_one", np.full((19, 2), 4, "i4"))
+save("pick_last", rng.integers(7, 9, (19, 2)).astype("i4"))
+PY
+
+for n in $teams; do
+    for k in one_shot ring_reduce_scatter ring; do
+        right $D/all_reduce.axe $k M=$((n == 4 ? 3 : 10)) --devices $n
+        runs $D/all_reduce.axe $k X=x$n.npy Y=y.npy --devices $n
+        same "assert (L('y') == L('x$n').sum(0)).all()" "$k on $n"
+    done
+    for causal in 0 1; do
+        right $D/ring_attention.axe S=13 H=2 --devices $n --set CAUSAL=$causal --set BM=4
+        runs $D/ring_attention.axe Q=q.npy K=k.npy V=v.npy O=o.npy --devices $n --set CAUSAL=$causal
+        same "assert np.allclose(L('o'), sequence_attention($causal)(L('q'), L('k'), L('v')), atol=2e-5)" \
+            "ring_attention $causal on $n"
+        for f in $D/transformer.axe sequence.axe; do
+            [ $causal = 1 ] || right $f T=7 H=20 A=5 D=4 F=26 --devices $n
+            runs $f X=t_X.npy gain=t_gain.npy WQ=t_WQ.npy WK=t_WK.npy WV=t_WV.npy WO=t_WO.npy \
+                G=t_G.npy U=t_U.npy W=t_W.npy Y=y.npy --devices $n --set CAUSAL=$causal
+            same "names = 'X gain WQ WK WV WO G U W'.split()
+want = transformer($causal)(*(L('t_' + n) for n in names))
+assert np.allclose(L('y'), want, atol=1e-4), abs(L('y') - want).max()" "$f $causal on $n"
+        done
+    done
+    for pick in any one last; do
+        # as many slots as one device may need, and fewer
+        for c in 38 2; do
+            runs $D/all2all.axe dispatch X=tokens.npy pick=pick_$pick.npy slot=slot.npy row=row.npy \
+                expert=expert.npy count=count.npy C=$c E=9 --devices $n --check
+            ! grep 'check .*: ' out | grep -qv ': ok, ' || fail "dispatch $pick on $n: $(cat out)"
+            same "x, pick = L('tokens'), L('pick_$pick')
+row, expert, slot, count = dispatched(x, pick, 9, $n, $c)
+for n, a in dict(row=row, expert=expert, slot=slot, count=count).items():
+    assert (L(n) == a).all(), n" "dispatch $pick on $n"
+            runs $D/all2all.axe combine row=row.npy pick=pick_$pick.npy slot=slot.npy w=w.npy Y=y.npy \
+                E=9 --devices $n --check
+            same "x, w, slot = L('tokens'), L('w'), L('slot')
+assert (L('y') == (w * (slot < $c)).sum(1)[:, None] * x).all()" "combine $pick on $n"
+        done
+    done
+done
+exit $failed
