@@ -201,18 +201,10 @@ check_between(checker *c, const axe_stmt *s)
 {
     if (s->dst->op == AXE_OP_load)
         check_left(c, s);
-    if (s->fold == AXE_FOLD_NONE && !s->atom && !s->via)
-        return;
-    if (s->fold == AXE_FOLD_NONE) {
+    if (s->atom || s->via)
         fail(c, axe_fail(c->cx, s->at, AXE_EUNSUPPORTED,
                          "a schedule is of one device, and this statement is "
                          "between devices"));
-        return;
-    }
-    fail(c, axe_fail(c->cx, s->at, AXE_EUNSUPPORTED,
-                     "`%s=` between devices is not supported yet",
-                     axe_fold_text(s->fold)));
-    axe_help(c->cx, "write `=`, with `sum[...](...)` where there is a sum");
 }
 
 /* What the outermost statements of a kernel over a mesh are; false: s is none

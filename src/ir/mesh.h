@@ -58,6 +58,11 @@ AXE_CHECK axe_status axe_tensor_join(axe_ctx *cx, axe_tensor *t);
  * (check_mesh.c); axe_kernel_verify calls it. */
 AXE_CHECK axe_status axe_mesh_verify(axe_ctx *cx, const axe_kernel *k);
 
+/* k, where `op=` between devices are two statements each (mesh_fold.c): into a
+ * tensor of its own, and from there.
+ * Errors  of axe_tensor_join, axe_kernel_verify */
+AXE_CHECK axe_status axe_mesh_unfold(axe_ctx *cx, const axe_kernel *k,
+                                     const axe_kernel **out);
 /* What one device does in a DEVICE statement of k: a kernel for one device,
  * whose arguments are the tensors as a device has them, and whose sizes are
  * those of k that occur, parts, coordinates and variables of loops around

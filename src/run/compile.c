@@ -139,6 +139,7 @@ translate_meshed(axe_ctx *cx, const axe_machine *machine,
     const axe_kernel      *one;
 
     AXE_TRY(axe_kernel_verify(cx, kernel));
+    AXE_TRY(axe_mesh_unfold(cx, kernel, &kernel));
     AXE_TRY(axe_dist_outside(cx, kernel, &p->kernel));
     p->meshed = kernel;
     p->machine = machine;

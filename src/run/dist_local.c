@@ -30,10 +30,33 @@ local_load(localizer *l, const axe_node *n)
     return axe_load(c->cx, n->at, a->local, sub);
 }
 
+/* The variable of a loop around: a size of the launch, of its name. */
+static const axe_node *
+loop_size(axe_chooser *c, const axe_node *n)
+{
+    axe_var *v;
+
+    for (int i = 0; i < c->made.n; i++) {
+        v = (axe_var *)c->made.item[i];
+        if (!v->part && v->name == n->u.var->name)
+            return axe_var_node(c->cx, n->at, v);
+    }
+    v = axe_new(c->cx, axe_var);
+    v->kind = AXE_VAR_SIZE;
+    v->name = n->u.var->name;
+    v->at = n->at;
+    v->unit = axe_unit_symbol(c->cx, v->name);
+    v->id = -1;
+    axe_list_push(&c->made, v);
+    return axe_var_node(c->cx, n->at, v);
+}
+
 /* An index that is cut, as the number that it is in the whole. */
 static const axe_node *
 local_var(localizer *l, const axe_node *n)
 {
+    if (n->u.var->kind == AXE_VAR_LOOP)
+        return loop_size(l->c, n);
     for (int i = 0; i < l->c->n_index; i++)
         if (n->u.var == l->c->index[i]) {
             const axe_node *first = axe_cut_extent(l->c, i, true);

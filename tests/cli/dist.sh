@@ -133,6 +133,69 @@ for n in 1 2 3; do right count.axe M=4 N=7 --devices $n; done
 "$AXE" compile --emit ir count.axe >a.ir || fail "emit ir"
 grep -q '^part .*N.gpu.most = cdiv(N, P)' a.ir || fail "the most of a part in the IR"
 
+# the number of a loop around, in values and subscripts between devices
+cat >loop.axe <<'EOF'
+mesh gpu[P];
+
+kernel k(in i64 n, in f32 X[P @ gpu, M], out f32 Y[M @ gpu])
+{
+    index p, m;
+
+    for (t : n) Y[m] = sum[p](X[p, m]) + f32(t) * X[t % P, m];
+}
+EOF
+for n in 1 3; do right loop.axe n=3 M=7 --devices $n; done
+
+# `op=`: sums of parts, into what is whole, cut, of addends, of one device
+cat >fold.axe <<'EOF'
+mesh node[N], gpu[P];
+
+kernel fold(in i64 steps, in f32 A[M, K @ gpu], in f32 B[L, K @ gpu], inout f32 C[M, L],
+            inout f32 D[M @ gpu], inout f32 E[M] : partial(gpu), inout i32 F[L @ (node, gpu)],
+            inout f32 G[M] : at node = 0)
+{
+    index m, l, k;
+
+    for (t : steps) {
+        C[m, l] += A[m, k] * B[l, k];
+        D[m] max= A[m, k];
+        E[m] += A[m, k] + f32(t);
+        if (t > 0) F[l] *= i32(l) - 3;
+    }
+    D[m] *= 2;
+    E[m] min= D[m];
+    G[m] += C[m, l];
+}
+EOF
+for mesh in "N=1 P=1" "N=2 P=2" "N=2 P=3" "N=1 P=4"; do
+    right fold.axe M=7 L=5 K=9 steps=2 $mesh
+done
+"$AXE" explain fold.axe M=64 L=64 K=4096 steps=2 N=1 P=4 >e || fail "explain op="
+grep -q 'between C.fold0\[m, l\] = sum' e && grep -q 'each device computes its part: 64, 64 + partial(gpu)' e ||
+    fail "the sum of op= goes by addends"
+"$PYTHON" - <<'EOF'
+import numpy as np
+rng = np.random.default_rng(3)
+for n, s in dict(A=(7, 9), B=(5, 9), C=(7, 5), D=7, E=7, G=7).items():
+    np.save(f"f_{n}.npy", rng.integers(-4, 5, s).astype("f4"))
+np.save("f_F.npy", rng.integers(-4, 5, 5).astype("i4"))
+EOF
+for n in C D E F G; do cp f_$n.npy $n.npy; done
+says 0 'fold on 6 devices' "$AXE" run fold.axe A=f_A.npy B=f_B.npy steps=2 N=2 P=3 \
+    C=C.npy D=D.npy E=E.npy F=F.npy G=G.npy
+"$PYTHON" - <<'EOF' || fail "op= against NumPy"
+import numpy as np
+a, b, c, d, e, f, g = (np.load(f"f_{n}.npy") for n in "ABCDEFG")
+for t in 0, 1:
+    c += a @ b.T
+    d = np.maximum(d, a.max(1))
+    e += a.sum(1) + 9 * t
+f *= np.arange(5, dtype="i4") - 3
+d *= 2
+for n, x in dict(C=c, D=d, E=np.minimum(e, d), F=f, G=g + c.sum(1)).items():
+    assert (np.load(n + ".npy") == x).all(), n
+EOF
+
 # what is asked for
 says 1 '2 axes of the mesh have no size' "$AXE" run own.axe addends --random M=9 --devices 4
 says 1 'the mesh has 3 devices for each along its open axis, and there are 4' \
