@@ -57,6 +57,13 @@ grep -q 'line 9 waits for line 7: i from 2\*a to 2\*a + 1' "$tmp/out" || fail "e
 "$AXE" explain "$tmp/k.axe" -t opencl >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
 grep -q 'though it might overlap: the machine has no row' "$tmp/out" || fail "explain for OpenCL: $(cat "$tmp/out")"
 
+# A launch has CTAs for the tiles of all its scopes.
+"$AXE" compile "$SRC/examples/overlap.axe" -t sm_90a --emit lower >"$tmp/out"
+grep -qF 'persistent, for cdiv(M, 32)*cdiv(N, 64) + cdiv(M, 32)*cdiv(L, 64) + cdiv(T, 16) CTAs' "$tmp/out" ||
+    fail "$(grep '^grid' "$tmp/out")"
+"$AXE" explain "$SRC/tests/sim/overlap_clusters.axe" -t sm_90a >"$tmp/out"
+grep -q 'though it might overlap: their clusters have different sizes' "$tmp/out" || fail "$(cat "$tmp/out")"
+
 # Stores past the caches are seen before others are told.
 "$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit lower >"$tmp/out"
 [ "$(grep -B1 '^ *done ' "$tmp/out" | sed 's/^ *\([a-z]*\).*/\1/' | tr '\n' ' ')" = 'fence done done ' ] ||

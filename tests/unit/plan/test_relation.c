@@ -32,6 +32,9 @@ static const struct {
     {true, A44 Y2("sum[k](S[k, j*2 + n])"), "all a, "},
     {true, A44 Y1("S[M - 1 - i*5 - m, n]"), "a from "},
     {true, A44 Y2("S[i*8 + m + 1, j*2 + n - 1]"), "a from i*2 to i*2 + 2, b from (j - 1)/2 to j/2"},
+    /* always two, but not from a multiple of two on: no counter for both */
+    {true, A44 Y2("S[i*8 + m + 4, j*2 + n]"), "a from i*2 + 1 to i*2 + 2, b = j/2"},
+    {true, A44 Y2("S[i*8 + m - 4, j*2 + n]"), "a from i*2 - 1 to i*2, b = j/2"},
     {true, A3 Y1("S[i*5 + m, n]"), "a from "},
     {true, A3 Y1("S[2*i*5 + 2*m, n]"), "a from "},
     {false, A3 Y1("S[R[i*5 + m], n]"), "a = R/3, for each R[i*5 + m]"},
