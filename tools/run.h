@@ -123,9 +123,11 @@ typedef struct axe_runner {
                       const axe_run *r);
     axe_status (*time)(axe_ctx *cx, void *user, const axe_run_args *a, int n,
                        const axe_array *array, axe_run *r);
+    /* After a run whose results are right: is another wanted?  NULL: no */
+    bool (*again)(void *user);
 } axe_runner;
 
-/* Run once, compare, save, then time.
+/* Run once or as often as is wanted, compare each time, save, then time.
  * device  compiles the reference; NULL: one is made if there is a check */
 AXE_CHECK axe_status axe_run_by(axe_ctx *cx, const axe_run_args *a,
                                 axe_device *device, const axe_runner *by,

@@ -59,7 +59,7 @@ axe_run_on_gpu(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
     axe_gpu_spec spec = {.number = (int)a->kernel.device, .cache = a->cache};
     run_gpu      g = {0};
-    axe_runner   by = {&g, run_once, time_copies};
+    axe_runner   by = {&g, run_once, time_copies, NULL};
     axe_status   st;
 
     AXE_TRY(axe_gpu_new(cx, &spec, &g.gpu));

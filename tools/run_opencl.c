@@ -48,7 +48,7 @@ axe_run_on_opencl(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     AXE_TRY(open_device(cx, a, r, &cl));
     st = axe_opencl_exec_new(cx, cl, r->program, &exec);
     if (st == AXE_OK) {
-        axe_runner by = {exec, run_once, time_runs};
+        axe_runner by = {exec, run_once, time_runs, NULL};
         r->cached = axe_opencl_exec_cached(exec);
         st = axe_run_by(cx, a, NULL, &by, r);
     }

@@ -186,7 +186,8 @@ static axe_status
 compare(axe_ctx *cx, const axe_reference *ref, const axe_array *array,
         axe_run *r)
 {
-    r->check = axe_new_array(cx, axe_difference, r->n_param);
+    if (!r->check)
+        r->check = axe_new_array(cx, axe_difference, r->n_param);
     for (int i = 0; i < r->n_param; i++)
         if (r->param[i].access & AXE_WRITES)
             AXE_TRY(axe_reference_compare(cx, ref, &array[i], &r->check[i]));
@@ -206,9 +207,12 @@ launch(axe_ctx *cx, const axe_run_args *a, axe_device *d, const axe_runner *by,
     if (a->check)
         AXE_TRY(axe_reference_new(cx, d, r->program, n, array, r->n_size,
                                   r->size, &ref));
-    st = by->run(cx, by->user, n, array, r);
-    if (st == AXE_OK && ref)
-        st = compare(cx, ref, array, r);
+    do {
+        st = by->run(cx, by->user, n, array, r);
+        if (st == AXE_OK && ref)
+            st = compare(cx, ref, array, r);
+    } while (st == AXE_OK && axe_run_passed(r) && by->again &&
+             by->again(by->user));
     axe_reference_free(ref);
     if (st == AXE_OK && axe_run_passed(r))
         st = axe_run_save(cx, r);
@@ -250,7 +254,7 @@ axe_run_on_cpu(axe_ctx *cx, const axe_run_args *a, axe_run *r)
                       r->n_thread == 1 ? "" : "s");
     st = axe_exec_new(cx, device, r->program, &exec);
     if (st == AXE_OK) {
-        axe_runner by = {exec, run_on_cpu, time_on_cpu};
+        axe_runner by = {exec, run_on_cpu, time_on_cpu, NULL};
         r->cached = axe_exec_cached(exec);
         st = axe_run_by(cx, a, device, &by, r);
     }

@@ -4,6 +4,7 @@
  * Each order of events starts from the same arrays; the first that finds
  * anything ends the run. */
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,28 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 
 /* ----------------------------------------------------------------- running */
 
-/* What the kernel writes, as it was. */
+/* What runs need beyond the arrays, and what they find. */
+typedef struct orders {
+    axe_sim_options     first, now;
+    int64_t             n; /* random ones, behind others; -1: the first alone */
+    int64_t             at; /* number of this one */
+    int64_t             together;
+    void              **saved; /* what the kernel writes, as it was */
+    axe_sim_report      report;
+    const axe_timeline *timeline; /* of the first order */
+} orders;
+
+static void
+save(axe_ctx *cx, orders *o, const axe_run *r)
+{
+    o->saved = axe_new_array(cx, void *, r->n_param);
+    for (int i = 0; i < r->n_param; i++)
+        if ((r->param[i].access & AXE_WRITES) && r->param[i].npy.n_bytes > 0) {
+            o->saved[i] = axe_alloc(cx, r->param[i].npy.n_bytes);
+            memcpy(o->saved[i], r->param[i].npy.data, r->param[i].npy.n_bytes);
+        }
+}
+
 static void
 restore(const axe_run *r, void *const *saved)
 {
@@ -150,42 +172,42 @@ restore(const axe_run *r, void *const *saved)
             memcpy(r->param[i].npy.data, saved[i], r->param[i].npy.n_bytes);
 }
 
-/* What a run needs beyond the arrays, and what it finds. */
-typedef struct orders {
-    axe_sim_options     first;
-    int64_t             n; /* random ones, behind others; -1: the first alone */
-    axe_sim_report      report;
-    const axe_timeline *timeline; /* of the first order */
-} orders;
-
 static axe_status
 run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
              const axe_run *r)
 {
-    orders         *o = user;
-    axe_sim_options with = o->first;
-    int64_t         together = 0;
-    void          **saved = axe_new_array(cx, void *, r->n_param);
+    orders *o = user;
 
-    for (int i = 0; i < r->n_param; i++)
-        if ((r->param[i].access & AXE_WRITES) && r->param[i].npy.n_bytes > 0) {
-            saved[i] = axe_alloc(cx, r->param[i].npy.n_bytes);
-            memcpy(saved[i], r->param[i].npy.data, r->param[i].npy.n_bytes);
-        }
-    for (int64_t i = 0;
-         o->n < 0 ? i == 0 : axe_sim_order(&o->first, o->n, together, i, &with);
-         i++) {
-        with.timeline = o->first.timeline && i == 0;
-        restore(r, saved);
-        AXE_TRY(axe_program_simulate(cx, r->program, n, array, r->n_size,
-                                     r->size, &with, &o->report));
-        together = o->report.n_together;
-        o->timeline = i == 0 ? o->report.timeline : o->timeline;
-        o->report.timeline = o->timeline;
-        if (o->report.n_finding > 0)
-            break;
-    }
+    if (!o->saved)
+        save(cx, o, r);
+    restore(r, o->saved);
+    o->now.timeline = o->first.timeline && o->at == 0;
+    AXE_TRY(axe_program_simulate(cx, r->program, n, array, r->n_size, r->size,
+                                 &o->now, &o->report));
+    o->together = o->report.n_together;
+    o->timeline = o->at == 0 ? o->report.timeline : o->timeline;
+    o->report.timeline = o->timeline;
     return AXE_OK;
+}
+
+static bool
+has_order(void *user)
+{
+    orders *o = user;
+
+    o->at++;
+    return o->n >= 0 && o->report.n_finding == 0 &&
+           axe_sim_order(&o->first, o->n, o->together, o->at, &o->now);
+}
+
+/* As --policy has it. */
+static const char *
+order_text(axe_ctx *cx, const axe_sim_options *o)
+{
+    for (int i = 0; i < AXE_LEN(turns); i++)
+        if (o->turns == turns[i].turns)
+            return axe_textf(cx, "%s%" PRId64, turns[i].name, o->who);
+    return policy_name[o->policy];
 }
 
 /* Where neither the command line nor the kernel names a machine. */
@@ -243,10 +265,13 @@ static axe_status
 run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
     orders     o = {.first = a->sim, .n = a->n_order};
-    axe_runner by = {&o, run_in_order, NULL};
+    axe_runner by = {&o, run_in_order, NULL, has_order};
     int32_t    source;
 
     o.first.seed = (uint64_t)a->seed;
+    o.now = o.first;
+    if (o.n >= 0)
+        (void)axe_sim_order(&o.first, o.n, 0, 0, &o.now);
     AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
     AXE_TRY(axe_run_open(cx, a, source, r));
     AXE_TRY(compile(cx, a, source, r));
@@ -265,7 +290,8 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
         return AXE_OK;
     return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                     "the kernel's result is not what its text means; nothing "
-                    "was written");
+                    "was written (order %" PRId64 " of events: %s)",
+                    o.at + 1, order_text(cx, &o.now));
 }
 
 int
