@@ -61,6 +61,9 @@ grep -q 'though it might overlap: the machine has no row' "$tmp/out" || fail "ex
 "$AXE" compile "$SRC/examples/overlap.axe" -t sm_90a --emit lower >"$tmp/out"
 grep -qF 'persistent, for cdiv(M, 32)*cdiv(N, 64) + cdiv(M, 32)*cdiv(L, 64) + cdiv(T, 16) CTAs' "$tmp/out" ||
     fail "$(grep '^grid' "$tmp/out")"
+"$AXE" explain "$SRC/tests/sim/overlap_dynamic.axe" -t sm_100a >"$tmp/out"
+grep -q 'that stay and take every n-th tile, not as they come: scopes that overlap' "$tmp/out" ||
+    fail "$(cat "$tmp/out")"
 "$AXE" explain "$SRC/tests/sim/overlap_clusters.axe" -t sm_90a >"$tmp/out"
 grep -q 'though it might overlap: their clusters have different sizes' "$tmp/out" || fail "$(cat "$tmp/out")"
 

@@ -70,7 +70,10 @@ plan_queue(axe_planner *p, axe_simt_launch *l)
     q->taken = axe_simt_find_sync(p->mc, AXE_SYNC_TAKEN, AXE_SCOPE_THREAD, "",
                                   AXE_ARG_REG, AXE_ARG_SHARED);
     q->issuer = roles ? find_issuer(p, top) : NULL;
-    if (!q->take || !q->taken)
+    if (l->overlap) /* who waits holds none that it waits for: one_launch.h */
+        l->no_queue = "scopes that overlap take them in the order of their "
+                      "list, so that no tile waits for a later one";
+    else if (!q->take || !q->taken)
         l->no_queue = axe_textf(p->cx, "%s has no row for that", p->mc->name);
     else if (!has_one_loop(top))
         l->no_queue = "there are several `roles`";

@@ -85,14 +85,14 @@ fits(const void *user, const axe_overlap_group *g)
     return !why_apart(mc, g);
 }
 
-/* CTAs of the group stay, have as many threads, and take tiles in order. */
+/* CTAs of the group stay and have as many threads.  That they take tiles in
+ * order is for the queue's plan to see (ring/tile_scheduler.c). */
 static void
 adapt(const void *user, const axe_overlap_group *g, axe_stmt *out)
 {
     const axe_machine *mc = user;
 
     out->keys.persistent = 1;
-    out->keys.dynamic = 0;
     out->keys.threads = (int)threads_of_group(mc->simt, g);
 }
 
