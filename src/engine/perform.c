@@ -76,6 +76,12 @@ add(axe_number type, void *restrict to, const void *restrict from, int64_t n)
     }
 }
 
+void
+engine_add(axe_number type, void *to, const void *from, int64_t n)
+{
+    add(type, to, from, n);
+}
+
 /* to[i] = a[i] + b[i] */
 static void
 add_two(axe_number type, void *restrict to, const void *restrict a,

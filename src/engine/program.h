@@ -57,4 +57,7 @@ int64_t program_room(const axe_reshard_plan *p);
 AXE_CHECK axe_status program_of(axe_ctx *cx, const axe_reshard_plan *p,
                                 int64_t rank, const program **out);
 
+/* to[i] += from[i], as plans add. */
+void engine_add(axe_number type, void *to, const void *from, int64_t n);
+
 #endif

@@ -1,0 +1,79 @@
+/* protocol.h - a plan as a list of steps for each rank, and what such lists do
+ * on simulated ranks.
+ *
+ * A list is what perform.c does over addresses, in its order: put, post, then
+ * for each phase wait, pull, post; at last take, meet, leave.  The simulator
+ * runs the lists of all ranks in one process, in an order of its choice, and
+ * decides by vector clocks what posts, waits and meetings make sure of. */
+#ifndef AXE_ENGINE_PROTOCOL_H
+#define AXE_ENGINE_PROTOCOL_H
+
+#include "axe/sim.h"
+#include "engine/program.h"
+
+typedef enum protocol_kind {
+#define PROTOCOL(name, word, text) PROTOCOL_##name,
+#include "engine/protocol.def"
+    N_PROTOCOL
+} protocol_kind;
+
+typedef struct protocol_step {
+    protocol_kind kind;
+    int           phase; /* -1: before the first */
+    int           step;  /* of the plan */
+    int64_t       peer;  /* of WAIT and PULL */
+    uint32_t      count; /* of POST and WAIT */
+    int           from, to;
+    bool          add;
+    int64_t       n; /* elements of PUT, ZERO, TAKE */
+    program_box   box;
+} protocol_step;
+
+typedef struct protocol {
+    int64_t        rank, size, room; /* elements of a buffer */
+    int            n_phase, n_step;
+    protocol_step *step;
+} protocol;
+
+/* The lists of all ranks: out[n_device].  Errors  those of program_of */
+AXE_CHECK axe_status protocol_of_plan(axe_ctx *cx, const axe_reshard_plan *p,
+                                      protocol **out);
+/* "pull 12 elements of rank 1" */
+const char *protocol_step_text(axe_ctx *cx, const protocol_step *s);
+
+typedef enum protocol_order {
+    PROTOCOL_EVEN,   /* one step each, by turns */
+    PROTOCOL_BEHIND, /* one rank goes on only when no other can */
+    PROTOCOL_AHEAD,  /* one goes on as far as it can before any other does */
+    PROTOCOL_CHANCE  /* by the seed */
+} protocol_order;
+
+typedef struct protocol_run {
+    const axe_reshard_plan *plan;
+    const protocol         *rank; /* [n_device] */
+    axe_number              type;
+    const void *const      *src; /* [n_device]; NULL: no data */
+    void *const            *dst;
+    axe_span                at; /* the statement, for findings */
+    const char             *what;
+    protocol_order          order;
+    int64_t                 who;
+    uint64_t                seed;
+    axe_traffic            *traffic; /* NULL, or what was pulled */
+} protocol_run;
+
+enum { PROTOCOL_RANKS = 64 };
+
+/* Run once.  What is wrong is added to the report, which is not cleared.
+ * Errors  ELIMIT: over PROTOCOL_RANKS ranks; EOVERFLOW: too many elements */
+AXE_CHECK axe_status protocol_simulate(axe_ctx *cx, const protocol_run *r,
+                                       axe_sim_report *out);
+/* The i-th of the orders that are worth a try; false: there is none. */
+bool protocol_next_order(int64_t n_rank, int64_t i, uint64_t seed,
+                         protocol_run *r);
+
+/* Add a finding, or count it if it is known. */
+void protocol_find(axe_ctx *cx, axe_sim_report *out, axe_sim_kind kind,
+                   axe_span at, const char *text);
+
+#endif
