@@ -11,6 +11,7 @@
 
 #include "lang/lang.h"
 #include "run.h"
+#include "run/program.h"
 
 static const char verb[] = "sim";
 
@@ -28,6 +29,10 @@ static const char help[] =
     "  axe sim kernels/gemm.axe --target sm_90a --random M=512 N=512 K=256 "
     "--check\n"
     "\n"
+    "A kernel over a mesh runs on all of its devices, each with a memory of "
+    "its\n"
+    "own; what is between them as the steps of its protocol.\n"
+    "\n"
     "      --random            make the arrays that are read and not given;\n"
     "                          X=normal(0,1), X=uniform(-1,1) and I=0..V make\n"
     "                          one so\n"
@@ -42,6 +47,7 @@ static const char help[] =
     "can;\n"
     "                          ahead:K, it runs before any other; N has such\n"
     "                          orders, too\n"
+    "      --devices N         of a mesh with one axis of no given size\n"
     "      --sms N             blocks at a time of kernels that persist, or "
     "whose\n"
     "                          blocks wait for one another\n"
@@ -53,7 +59,7 @@ static const char help[] =
     "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
-enum { OPT_POLICY = AXE_RUN_FREE, OPT_SMS, OPT_TIMELINE };
+enum { OPT_POLICY = AXE_RUN_FREE, OPT_SMS, OPT_TIMELINE, OPT_DEVICES };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
@@ -61,6 +67,7 @@ static const struct option known[] = {
     {"seed", required_argument, NULL, AXE_RUN_SEED},
     {"check", no_argument, NULL, AXE_RUN_CHECK},
     {"policy", required_argument, NULL, OPT_POLICY},
+    {"devices", required_argument, NULL, OPT_DEVICES},
     {"sms", required_argument, NULL, OPT_SMS},
     {"timeline", required_argument, NULL, OPT_TIMELINE},
     {"emit", required_argument, NULL, AXE_RUN_EMIT},
@@ -69,7 +76,7 @@ static const struct option known[] = {
     {"help", no_argument, NULL, 'h'},
     {0}};
 
-enum { MAX_ORDERS = 10000, MAX_SMS = 1024 };
+enum { MAX_ORDERS = 10000, MAX_SMS = 1024, MAX_DEVICES = 64 };
 
 static const char *const policy_name[] = {[AXE_SIM_LAZY] = "lazy",
                                           [AXE_SIM_EAGER] = "eager",
@@ -133,6 +140,9 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
         return take_policy(a, arg);
     if (c == OPT_TIMELINE)
         return take_timeline(a, arg);
+    if (c == OPT_DEVICES)
+        return axe_run_number(verb, "devices", arg, 1, MAX_DEVICES,
+                              &a->n_device);
     if (c != OPT_SMS)
         return axe_run_common(cx, verb, a, c, arg);
     code = axe_run_number(verb, "sms", arg, 1, MAX_SMS, &n);
@@ -245,6 +255,22 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
     return axe_tool_write(cx, "-", text.text, text.len);
 }
 
+/* How many devices there are, where there is a mesh. */
+static axe_status
+check_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    const axe_kernel *k = r->program->kernel;
+
+    if (r->program->meshed)
+        return axe_run_count_devices(cx, a, r);
+    if (a->n_device == 0)
+        return AXE_OK;
+    return axe_fail(cx, k->at, AXE_EARG,
+                    "kernel %s is for one device: it names no mesh, and "
+                    "--devices is for one that does",
+                    k->name);
+}
+
 static void
 print(axe_ctx *cx, const axe_run_args *a, const axe_run *r,
       const axe_sim_report *found)
@@ -275,6 +301,7 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
     AXE_TRY(axe_run_open(cx, a, source, r));
     AXE_TRY(compile(cx, a, source, r));
+    AXE_TRY(check_devices(cx, a, r));
     AXE_TRY(axe_run_fill(cx, a, r));
     r->n_thread = 1;
     r->on = "the simulator";
@@ -303,6 +330,7 @@ axe_verb_sim(int argc, char **argv)
     int          code;
 
     code = axe_run_read(cx, verb, argc, argv, known, take_option, &a);
+    a.sim.cache = a.cache;
     if (code == AXE_EXIT_OK && a.help)
         fputs(help, stdout);
     else if (code == AXE_EXIT_OK &&

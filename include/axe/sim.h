@@ -46,9 +46,11 @@ typedef struct axe_sim_options {
                          as endless; 0: 10^9 */
     bool          no_check; /* of races and initialisation: to measure */
     axe_sim_turns turns;
-    int64_t who;   /* the one: its number, -1 the last; of more than there are
-                      its remainder */
-    bool timeline; /* when things happen, too, by a model */
+    int64_t who; /* the one: its number, -1 the last; of more than there are
+                    its remainder */
+    bool        timeline; /* when things happen, too, by a model */
+    const char *cache;    /* of a mesh: as axe_device_spec has it, for what the
+                             host computes between devices */
 } axe_sim_options;
 
 /* Order i of those that are worth a try: lazily; eagerly; where clusters wait
@@ -87,14 +89,19 @@ typedef struct axe_sim_report {
     int64_t             shared_read, shared_written;
     int64_t             products; /* of contractions */
     const axe_timeline *timeline; /* NULL: nobody asked for it */
-    const char *engines; /* of a core whose engines ran it, instead of the
-                            above: lines of what each did, and how long all
-                            took by both profiles; NULL: threads did */
-    double ns[2];        /* likewise: by `legacy` and `doc` */
+    const char *engines;     /* of a core whose engines ran it, instead of the
+                                above: lines of what each did, and how long all
+                                took by both profiles; NULL: threads did */
+    double  ns[2];           /* likewise: by `legacy` and `doc` */
+    int64_t n_device;        /* of a mesh; else 0, and so are: */
+    int64_t n_move, n_order; /* plans carried out, and in how many orders */
+    int64_t moved;           /* [bytes] from device to device, results fetched
+                                included */
 } axe_sim_report;
 
 /* Run all launches of a program for a machine with threads.  What is wrong with
- * the program is in the report, and no error.
+ * the program is in the report, and no error.  Of a kernel over a mesh, on all
+ * its devices: arrays are whole ones.
  * p       compiled as far as AXE_STAGE_LOWER
  * Errors  as axe_launch; EUNSUPPORTED: a CPU's program, types of 4 bits */
 AXE_CHECK axe_status axe_program_simulate(axe_ctx *cx, const axe_program *p,

@@ -2,8 +2,26 @@
 #include "axe/sim.h"
 #include "base/ctx.h"
 #include "plan/plan.h"
+#include "run/dist_sim.h"
 #include "run/program.h"
 #include "run/target.h"
+
+/* All devices of its mesh. */
+static axe_status
+simulate_devices(axe_ctx *cx, const axe_program *p, const axe_bound *b,
+                 const axe_sim_options *options, axe_sim_report *out)
+{
+    axe_device_spec      spec = {.n_thread = 1, .cache = options->cache};
+    const axe_dist_plan *plan;
+
+    if (options->timeline)
+        return axe_fail(cx, p->kernel->at, AXE_EUNSUPPORTED,
+                        "no timeline is drawn of a kernel over a mesh; of what "
+                        "one device does, as a kernel of its own, there is "
+                        "one");
+    AXE_TRY(axe_dist_plan_sim(cx, p, b->size, &plan));
+    return axe_dist_simulate(cx, plan, &spec, b->data, options, out);
+}
 
 axe_status
 axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
@@ -21,6 +39,10 @@ axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
     const axe_target *target =
         p->lowered ? axe_target_of(p->plan->machine) : NULL;
 
+    if (p->meshed) {
+        AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &b));
+        return simulate_devices(cx, p, &b, options, out);
+    }
     if (!target || !target->simulate) {
         axe_fail(cx, k->at, AXE_EUNSUPPORTED,
                  "kernel %s is not compiled for a GPU, which is what the "

@@ -108,6 +108,13 @@ axe_sim_report_print(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
         axe_puts(out, r->engines);
         return;
     }
+    if (r->n_device > 0)
+        axe_putf(out,
+                 "%" PRId64 " device%s, %" PRId64
+                 " bytes between them; plans: %" PRId64 ", in %" PRId64
+                 " orders\n",
+                 r->n_device, r->n_device == 1 ? "" : "s", r->moved, r->n_move,
+                 r->n_order);
     axe_putf(out,
              "%" PRId64 " blocks, %" PRId64 " warp instructions, %" PRId64
              " products\n",
@@ -166,6 +173,11 @@ axe_sim_report_json(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
     if (r->engines)
         axe_putf(out, ", \"ns_legacy\": %.1f, \"ns_doc\": %.1f", r->ns[0],
                  r->ns[1]);
+    if (r->n_device > 0)
+        axe_putf(out,
+                 ", \"devices\": %" PRId64 ", \"moved\": %" PRId64
+                 ", \"plans\": %" PRId64 ", \"orders\": %" PRId64,
+                 r->n_device, r->moved, r->n_move, r->n_order);
     if (r->timeline) {
         axe_puts(out, ", \"timeline\": ");
         axe_timeline_json(cx, r->timeline, out);

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# `axe sim` of kernels over a mesh: nothing is found, the result is right, and
+# what moves is what the plans say; what is refused.
+# Given: AXE the command, SRC the source directory, PYTHON.
+set -u
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+D=$SRC/kernels/dist
+small="--set BM=64 --set BN=64 --set BK=32"
+
+# what it prints, and its exit status
+says() {
+    local code=$1 text=$2 got
+    shift 2
+    "$@" >out 2>&1 </dev/null
+    got=$?
+    if [ "$got" -ne "$code" ] || ! grep -qF -- "$text" out; then
+        echo "FAILED exit $got, wanted $code and '$text': $*"
+        sed 's/^/    /' out
+        failed=1
+    fi
+}
+
+right() { says 0 ': ok, ' "$AXE" sim "$@" --random --check; }
+
+for n in 1 2 3 4 8; do
+    right $D/gemm_reduce_scatter.axe M=100 N=72 K=90 --devices $n $small
+    right $D/allgather_gemm.axe M=37 N=50 K=33 --devices $n $small
+    right $D/gemm_allreduce.axe M=19 N=23 K=70 --devices $n
+    right $D/reduce_scatter.axe --devices $n
+    right $D/mlp.axe mlp T=9 H=20 F=30 --devices $n
+    right $D/mlp.axe mlp_sequence T=9 H=20 F=30 --devices $n
+done
+# parts that are not empty only here and there, and sums by parts
+right $D/gemm_reduce_scatter.axe M=3 N=5 K=2 --devices 4 $small
+right $D/gemm_allreduce.axe M=61 N=67 K=5 --devices 3
+right $D/gemm_allreduce.axe M=3 N=5 K=0 --devices 3
+for mesh in "N=2 P=2" "N=2 P=3" "N=3 P=2"; do
+    for kernel in swap gather collect; do
+        right $D/reshard.axe $kernel R=10 C=7 $mesh
+    done
+done
+# other machines
+right $D/gemm_reduce_scatter.axe M=64 N=64 K=64 --devices 2 $small \
+    --target sm_80 --policy 2
+
+# 99 rows of 40: each of 3 devices takes 33 of its rows from 2 others, and 2 give
+# theirs to the first
+says 0 '3 devices, 42240 bytes between them; plans: 2, in ' "$AXE" sim \
+    $D/gemm_reduce_scatter.axe --random M=99 N=40 K=12 --devices 3 $small
+says 0 '"devices": 3, "moved": 42240, ' "$AXE" sim \
+    $D/gemm_reduce_scatter.axe --random M=99 N=40 K=12 --devices 3 $small --json
+
+says 1 'names no mesh, and --devices is for one that does' \
+    "$AXE" sim "$SRC/kernels/softmax.axe" --random M=4 N=4 --devices 2
+says 1 'no timeline is drawn of a kernel over a mesh' "$AXE" sim \
+    $D/gemm_allreduce.axe --random M=4 N=4 K=4 --devices 2 --timeline x.svg
+says 1 'the mesh has 3 devices' "$AXE" sim $D/gemm_allreduce.axe \
+    --random M=4 N=4 K=4 P=3 --devices 2
+says 2 '--devices 65: a number from 1 to 64' "$AXE" sim \
+    $D/gemm_allreduce.axe --devices 65
+exit $failed
