@@ -48,6 +48,15 @@ typedef enum protocol_order {
     PROTOCOL_CHANCE  /* by the seed */
 } protocol_order;
 
+/* When what happens, by the mesh's links: a pull takes a message's latency and
+ * its bytes, one after the other on a rank. */
+typedef struct protocol_times {
+    double *now; /* [n_device] [ns] where each is; goes on */
+    void (*span)(void *user, int64_t rank, double begin, double end,
+                 bool waits);
+    void *user;
+} protocol_times;
+
 typedef struct protocol_run {
     const axe_reshard_plan *plan;
     const protocol         *rank; /* [n_device] */
@@ -60,6 +69,7 @@ typedef struct protocol_run {
     int64_t                 who;
     uint64_t                seed;
     axe_traffic            *traffic; /* NULL, or what was pulled */
+    const protocol_times   *times;   /* NULL: nobody asks */
 } protocol_run;
 
 enum { PROTOCOL_RANKS = 64 };

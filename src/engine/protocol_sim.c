@@ -13,37 +13,11 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "engine/protocol.h"
+#include "engine/protocol_int.h"
 
-typedef struct cell {
-    uint32_t  wrote; /* epoch of the owner; 0: never */
-    uint64_t  tag;
-    uint32_t *read; /* [n_rank] epoch of each; 0: never */
-} cell;
-
-typedef struct rank {
-    const protocol *p;
-    int             at; /* the next step */
-    uint32_t        posted;
-    uint32_t       *clock; /* [n_rank] */
-    uint32_t       *said;  /* [n_phase + 2][n_rank] clock behind each post */
-    cell           *cell[2];
-    char           *data[2];
-    bool            met, gone;
-    int64_t        *got;  /* [n_step of the plan][n_rank] elements */
-    uint64_t       *seen; /* [n_step] kinds that were found */
-} rank;
-
-typedef struct world {
-    axe_ctx            *cx;
-    const protocol_run *r;
-    axe_sim_report     *out;
-    rank               *rank;
-    int64_t             n, turn, meeting;
-    int64_t             room, n_element;
-    uint64_t            random;
-    size_t              width;
-} world;
+typedef protocol_world world;
+typedef protocol_rank  rank;
+typedef protocol_cell  cell;
 
 /* ---------------------------------------------------------------- findings */
 
@@ -338,6 +312,8 @@ meet(world *w, rank *me)
     if (++w->meeting < w->n)
         return;
     w->meeting = 0;
+    if (w->r->times)
+        protocol_time_meet(w);
     for (int64_t q = 0; q < w->n; q++)
         for (int64_t r = 0; r < w->n; r++)
             join(w, &w->rank[q], w->rank[r].clock);
@@ -380,6 +356,8 @@ perform(world *w, rank *me)
 {
     const protocol_step *s = &me->p->step[me->at];
 
+    if (w->r->times)
+        protocol_time_step(w, me);
     switch (s->kind) {
     case PROTOCOL_PUT:
         put(w, me, s);
@@ -505,6 +483,7 @@ make_rank(world *w, int64_t q)
     *me = (rank){.p = p,
                  .clock = axe_new_array(cx, uint32_t, w->n),
                  .said = axe_new_array(cx, uint32_t, (p->n_phase + 2) * w->n),
+                 .said_at = axe_new_array(cx, double, p->n_phase + 2),
                  .seen = axe_new_array(cx, uint64_t, p->n_step + 1),
                  .got =
                      axe_new_array(cx, int64_t, w->r->plan->n_step * w->n + 1)};

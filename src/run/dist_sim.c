@@ -15,6 +15,7 @@
 #include "ir/number.h"
 #include "machine/machine.h"
 #include "run/device.h"
+#include "view/timeline.h"
 
 typedef struct world {
     axe_ctx               *cx;
@@ -25,6 +26,8 @@ typedef struct world {
     axe_exec             **between;
     void                 **data; /* [n_tensor][n_device] parts */
     axe_sim_report        *out;
+    axe_timeline          *t;   /* NULL: nobody asks */
+    double                *now; /* [n_device] [ns] */
 } world;
 
 /* ------------------------------------------------------------------ arrays */
@@ -141,6 +144,88 @@ add_report(const world *w, const axe_sim_report *r, int64_t device)
     out->products += r->products;
 }
 
+/* ---------------------------------------------------------------- timeline */
+
+enum { COMPUTES, LINK, ROWS };
+
+/* A row of each kind for every device, and of both what all did. */
+static void
+open_timeline(world *w)
+{
+    axe_timeline *t = axe_new(w->cx, axe_timeline);
+    int           n = (int)w->d->n_device;
+
+    *t = (axe_timeline){.kernel = w->d->k->name,
+                        .machine = w->d->program->part && w->d->program->n_part
+                                       ? w->d->program->part[0]->machine->name
+                                       : w->d->program->machine->name,
+                        .part = "device",
+                        .unit = "ns",
+                        .ghz = 1,
+                        .n_sm = n,
+                        .n_launch = 1,
+                        .n_row = ROWS * n,
+                        .n_role = ROWS};
+    t->launch = axe_new(w->cx, axe_timeline_launch);
+    t->row = axe_new_array(w->cx, axe_timeline_row, t->n_row);
+    t->role = axe_new_array(w->cx, axe_timeline_role, t->n_role);
+    for (int i = 0; i < t->n_row; i++)
+        t->row[i] = (axe_timeline_row){
+            .kind = i % ROWS == LINK ? AXE_ROW_LINK : AXE_ROW_DEVICE,
+            .sm = i / ROWS};
+    for (int i = 0; i < ROWS; i++)
+        t->role[i] = (axe_timeline_role){.kind = t->row[i].kind, .n = n};
+    w->t = t;
+    w->now = axe_new_array(w->cx, double, n);
+}
+
+static void
+add_span(const world *w, int64_t q, int row, double begin, double end,
+         axe_timeline_work what)
+{
+    axe_timeline_span s = {(int64_t)(begin + 0.5), (int64_t)(end + 0.5), what};
+
+    view_row_add(w->cx, &w->t->row[q * ROWS + row], s);
+    w->t->role[row].cycles[what] += s.end - s.begin;
+}
+
+static void
+span_of_link(void *user, int64_t q, double begin, double end, bool waits)
+{
+    add_span(user, q, LINK, begin, end,
+             waits ? AXE_WORK_COUNTER : AXE_WORK_LOAD);
+}
+
+/* Launches of one device. */
+static void
+add_launches(const world *w, int64_t q, const axe_sim_report *r)
+{
+    double ns =
+        r->timeline ? (double)r->timeline->cycles / r->timeline->ghz : r->ns[1];
+
+    add_span(w, q, COMPUTES, w->now[q], w->now[q] + ns,
+             r->products > 0 ? AXE_WORK_PRODUCT : AXE_WORK_MATH);
+    w->now[q] += ns;
+}
+
+/* What brings results to the caller is none of the kernel's. */
+static void
+close_timeline(world *w)
+{
+    axe_timeline *t = w->t;
+    double        last = 0;
+
+    for (int64_t q = 0; q < w->d->n_device; q++)
+        last = w->now[q] > last ? w->now[q] : last;
+    t->cycles = (int64_t)(last + 0.5);
+    t->launch[0] = (axe_timeline_launch){
+        .name = t->kernel, .end = t->cycles, .blocks = w->out->n_block};
+    for (int i = 0; i < ROWS; i++)
+        t->role[i].total = t->cycles * w->d->n_device;
+    w->out->timeline = t;
+    w->t = NULL;
+}
+
 /* -------------------------------------------------------------- statements */
 
 static int
@@ -176,6 +261,8 @@ run_device(const world *w, const axe_program *p, const axe_frame *f)
                                      sizes_of(w, q, k, f, size), size, w->with,
                                      &found));
         add_report(w, &found, q);
+        if (w->t)
+            add_launches(w, q, &found);
     }
     return AXE_OK;
 }
@@ -185,19 +272,21 @@ static axe_status
 move(const world *w, axe_span at, const axe_tensor *t,
      const axe_reshard_plan *plan, void *const *from, void *const *to)
 {
-    protocol_run r = {.plan = plan,
-                      .at = at,
-                      .src = (const void *const *)(const void *)from,
-                      .dst = to,
-                      .what = axe_textf(w->cx, "moving %s", t->name)};
-    axe_traffic  moved = {0};
-    axe_mark     m;
-    protocol    *rank;
+    protocol_run   r = {.plan = plan,
+                        .at = at,
+                        .src = (const void *const *)(const void *)from,
+                        .dst = to,
+                        .what = axe_textf(w->cx, "moving %s", t->name)};
+    protocol_times times = {w->now, span_of_link, (void *)w};
+    axe_traffic    moved = {0};
+    axe_mark       m;
+    protocol      *rank;
 
     AXE_TRY(axe_dist_number(w->cx, t, &r.type));
     AXE_TRY(protocol_of_plan(w->cx, plan, &rank));
     r.rank = rank;
     r.traffic = &moved;
+    r.times = w->t ? &times : NULL;
     w->out->n_move++;
     for (int64_t i = 0;
          protocol_next_order(w->d->n_device, i, w->with->seed, &r); i++) {
@@ -208,10 +297,12 @@ move(const world *w, axe_span at, const axe_tensor *t,
         w->out->n_order++;
         w->out->moved += r.traffic ? moved.total : 0;
         r.traffic = NULL;
+        r.times = NULL;
         r.src = NULL;
         if (w->out->n_finding > n)
             break;
-        axe_ctx_release(w->cx, m);
+        if (i > 0 || !w->t)
+            axe_ctx_release(w->cx, m);
     }
     return AXE_OK;
 }
@@ -392,7 +483,7 @@ send_home(const world *w, void *const *data)
 }
 
 static axe_status
-perform(const world *w, void *const *data)
+perform(world *w, void *const *data)
 {
     for (int i = 0; i < w->p->n_between; i++)
         if (w->p->between[i].program)
@@ -400,6 +491,8 @@ perform(const world *w, void *const *data)
                                  &w->between[i]));
     AXE_TRY(take_parts(w, data));
     AXE_TRY(run_body(w, w->d->k->n_body, w->d->k->body, NULL));
+    if (w->t)
+        close_timeline(w);
     return send_home(w, data);
 }
 
@@ -430,6 +523,8 @@ axe_dist_simulate(axe_ctx *cx, const axe_dist_plan *p,
     axe_status st = axe_device_new(cx, spec, &w.device);
 
     *out = (axe_sim_report){.n_device = p->d.n_device};
+    if (st == AXE_OK && with->timeline)
+        open_timeline(&w);
     if (st == AXE_OK)
         st = perform(&w, data);
     for (int i = 0; i < p->n_between; i++)

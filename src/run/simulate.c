@@ -14,11 +14,6 @@ simulate_devices(axe_ctx *cx, const axe_program *p, const axe_bound *b,
     axe_device_spec      spec = {.n_thread = 1, .cache = options->cache};
     const axe_dist_plan *plan;
 
-    if (options->timeline)
-        return axe_fail(cx, p->kernel->at, AXE_EUNSUPPORTED,
-                        "no timeline is drawn of a kernel over a mesh; of what "
-                        "one device does, as a kernel of its own, there is "
-                        "one");
     AXE_TRY(axe_dist_plan_sim(cx, p, b->size, &plan));
     return axe_dist_simulate(cx, plan, &spec, b->data, options, out);
 }

@@ -245,14 +245,15 @@ axe_timeline_print(axe_ctx *cx, const axe_timeline *t, axe_buf *out)
     int width[COLUMNS] = {0};
 
     find_widths(cx, t, width);
-    axe_putf(out, "time, by a model: %" PRId64 " cycles, %.2f us at %.4g GHz\n",
-             t->cycles, view_us(t, t->cycles), t->ghz);
+    axe_putf(out, "time, by a model: %" PRId64 " %s, %.2f us at %.4g GHz\n",
+             t->cycles, view_unit(t), view_us(t, t->cycles), t->ghz);
     for (int l = 0; l < t->n_launch; l++) {
         const axe_timeline_launch *a = &t->launch[l];
         axe_putf(out,
-                 "launch %d, %s: %" PRId64 " cycles from %" PRId64 ", %" PRId64
-                 " blocks; cycles of a CTA:\n",
-                 l, a->name, a->end - a->begin, a->begin, a->blocks);
+                 "launch %d, %s: %" PRId64 " %s from %" PRId64 ", %" PRId64
+                 " blocks; %s of a %s:\n",
+                 l, a->name, a->end - a->begin, view_unit(t), a->begin,
+                 a->blocks, view_unit(t), t->part ? t->part : "CTA");
         put_heads(width, out);
         for (int i = 0; i < t->n_role; i++)
             if (t->role[i].launch == l)

@@ -55,8 +55,9 @@ says 0 '"devices": 3, "moved": 42240, ' "$AXE" sim \
 
 says 1 'names no mesh, and --devices is for one that does' \
     "$AXE" sim "$SRC/kernels/softmax.axe" --random M=4 N=4 --devices 2
-says 1 'no timeline is drawn of a kernel over a mesh' "$AXE" sim \
-    $D/gemm_allreduce.axe --random M=4 N=4 K=4 --devices 2 --timeline x.svg
+says 0 'ns of a device:' "$AXE" sim $D/allgather_gemm.axe $small \
+    --random M=40 N=50 K=30 --devices 2 --timeline x.svg
+says 0 '>link<' cat x.svg
 says 1 'the mesh has 3 devices' "$AXE" sim $D/gemm_allreduce.axe \
     --random M=4 N=4 K=4 P=3 --devices 2
 says 2 '--devices 65: a number from 1 to 64' "$AXE" sim \

@@ -83,10 +83,47 @@ test_which_device(void **state)
     axe_ctx_free(cx);
 }
 
+/* On each device's link two messages come, of what the two others have. */
+static void
+test_timeline(void **state)
+{
+    static const int have[P] = {34, 34, 32};
+    axe_ctx         *cx = axe_ctx_new();
+    float            x[N] = {0}, y[N];
+    axe_sim_report   found;
+    const axe_mesh  *m;
+    double           latency, rate;
+
+    (void)state;
+    simulate(cx, &(axe_sim_options){.timeline = true}, x, y, &found);
+    assert_non_null(found.timeline);
+    assert_int_equal(found.timeline->n_row, 2 * P);
+    assert_int_equal(axe_mesh_read(cx, "gpu=3", &m), AXE_OK);
+    latency = (double)m->link[0].latency;
+    rate = (double)m->link[0].bandwidth / 1e9;
+    for (int q = 0; q < P; q++) {
+        const axe_timeline_row *a = &found.timeline->row[2 * q], *b = a + 1;
+        double                  want = 2 * latency + (N - have[q]) * 4 / rate;
+        int64_t                 got = 0;
+
+        assert_int_equal(a->kind, AXE_ROW_DEVICE);
+        assert_int_equal(b->kind, AXE_ROW_LINK);
+        assert_true(a->n == 1 && a->span[0].end > 0 && b->n > 0);
+        assert_true(b->span[0].begin >= a->span[0].end);
+        for (int64_t i = 0; i < b->n; i++)
+            if (b->span[i].what == AXE_WORK_LOAD)
+                got += b->span[i].end - b->span[i].begin;
+        assert_true((double)got > want - 2 && (double)got < want + 2);
+        assert_true(b->span[b->n - 1].end <= found.timeline->cycles);
+    }
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_result),
+                                       cmocka_unit_test(test_timeline),
                                        cmocka_unit_test(test_which_device)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
