@@ -13,6 +13,10 @@ enum { ENGINE_BLOB = 256 /* [bytes] of a gather */, ENGINE_RANKS = 1024 };
 typedef struct engine_message {
     int64_t peer, bytes;
     void   *at;
+    /* Of one that is started: */
+    int      tag;     /* it meets the one of the other side that has it, too */
+    uint64_t request; /* the engine's */
+    bool     done;
 } engine_message;
 
 typedef struct engine_ops {
@@ -33,6 +37,10 @@ typedef struct engine_ops {
     axe_status (*exchange)(axe_engine *e, int n_send,
                            const engine_message *send, int n_recv,
                            const engine_message *recv);
+    /* The same, one by one, while something else goes on: start it, and look
+     * whether it has come or gone, by which all that were started go on. */
+    axe_status (*start)(axe_engine *e, bool send, engine_message *m);
+    axe_status (*test)(axe_engine *e, engine_message *m);
     /* End all ranks with the text; the first one stays. */
     void (*fail)(axe_engine *e, const char *text);
     /* st: how this rank ends.  Returns how all end. */

@@ -34,7 +34,8 @@ static axe_status
 take(const timing *t, int64_t n)
 {
     axe_engine    *e = t->e;
-    engine_message send = {t->peer, n, t->mine}, recv = {t->peer, n, t->other};
+    engine_message send = {.peer = t->peer, .bytes = n, .at = t->mine};
+    engine_message recv = {.peer = t->peer, .bytes = n, .at = t->other};
 
     if (!e->addressed)
         return e->ops->exchange(e, 1, &send, 1, &recv);

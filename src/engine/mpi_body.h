@@ -214,7 +214,7 @@ n_part(int n, const engine_message *m)
 }
 
 static axe_status
-start(axe_engine *e, int n, const engine_message *m, bool send, handle *out)
+start_all(axe_engine *e, int n, const engine_message *m, bool send, handle *out)
 {
     for (int i = 0; i < n; i++)
         for (int64_t at = 0; at < m[i].bytes; at += MOST_BYTES) {
@@ -240,9 +240,47 @@ exchange(axe_engine *e, int n_send, const engine_message *send, int n_recv,
     int     n_in = n_part(n_recv, recv), n_out = n_part(n_send, send);
     handle *request = axe_new_array(e->cx, handle, n_in + n_out + 1);
 
-    AXE_TRY(start(e, n_recv, recv, false, request));
-    AXE_TRY(start(e, n_send, send, true, request + n_in));
+    AXE_TRY(start_all(e, n_recv, recv, false, request));
+    AXE_TRY(start_all(e, n_send, send, true, request + n_in));
     return wait_all(e, n_in + n_out, request);
+}
+
+/* Messages of one tag between two ranks are in order, as all of MPI's. */
+static axe_status
+start(axe_engine *e, bool send, engine_message *m)
+{
+    handle request;
+    int    peer = (int)m->peer, bytes = (int)m->bytes, code;
+
+    if (m->bytes > MOST_BYTES)
+        return axe_fail(e->cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "engine " MPI_NAME ": a piece of %" PRId64
+                        " bytes; %d go in one message",
+                        m->bytes, MOST_BYTES);
+    code = send ? mpi.Isend(m->at, bytes, mpi_byte, peer, m->tag, mpi_world,
+                            &request)
+                : mpi.Irecv(m->at, bytes, mpi_byte, peer, m->tag, mpi_world,
+                            &request);
+    if (code != 0)
+        return trouble(e, send ? "Isend" : "Irecv", code);
+    m->done = false;
+    memcpy(&m->request, &request, sizeof request);
+    return AXE_OK;
+}
+
+static axe_status
+test(axe_engine *e, engine_message *m)
+{
+    handle request;
+    int    done = 0, code;
+
+    if (m->done)
+        return AXE_OK;
+    memcpy(&request, &m->request, sizeof request);
+    code = mpi.Testall(1, &request, &done, mpi_ignore);
+    memcpy(&m->request, &request, sizeof request);
+    m->done = done != 0;
+    return code == 0 ? AXE_OK : trouble(e, "Testall", code);
 }
 
 static void
@@ -271,6 +309,6 @@ close_mpi(axe_engine *e, axe_status st)
 }
 
 const engine_ops MPI_TABLE = {
-    MPI_NAME, open_mpi, reserve,  barrier, gather,
-    NULL,     NULL,     exchange, fail,    close_mpi,
+    MPI_NAME, open_mpi, reserve, barrier, gather, NULL,
+    NULL,     exchange, start,   test,    fail,   close_mpi,
 };

@@ -10,30 +10,12 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "engine/program.h"
+#include "engine/perform.h"
 
 enum {
     MOST_FLAT = 64,
-    BLOCK = 1024, /* elements of a sum at a time */
-    MOST_SETS = 8,
+    BLOCK = 1024,      /* elements of a sum at a time */
     SHORT_BYTES = 4096 /* of a buffer: then there are as many sets as that */
-};
-
-typedef struct axe_reshard_exec performing;
-
-struct axe_reshard_exec {
-    axe_engine    *e;
-    const program *g;
-    const char    *doing[MESH_STEPS];
-    char          *set[MOST_SETS][2]; /* buffers, by turns of axe_reshard_go */
-    int            n_set;
-    int64_t        mark;                   /* of the heap before it */
-    uint32_t       turn, ended[MOST_SETS]; /* progress when each was left */
-    axe_number     type;
-    size_t         width; /* [bytes] of an element */
-    char          *buffer[2];
-    uint32_t       base; /* what progress was before */
-    int64_t        recv[MESH_STEPS];
 };
 
 static const struct {
@@ -106,28 +88,14 @@ add_two(axe_number type, void *restrict to, const void *restrict a,
 /* --------------------------------------------------------------------- boxes
  */
 
-typedef enum how { COPY, ADD } how;
-
-/* Where the walk is: in the buffers, or, where `packed`, behind what was put or
- * taken so far. */
-typedef struct walking {
-    const program_box *box;
-    size_t             width;
-    how                how;
-    axe_number         type;
-    char              *dst;
-    const char        *src;
-    bool               dst_packed, src_packed;
-} walking;
-
 static void
-take(walking *w, int64_t src, int64_t dst, int64_t n)
+take(perform_walk *w, int64_t src, int64_t dst, int64_t n)
 {
     size_t      bytes = (size_t)n * w->width;
     char       *to = w->dst_packed ? w->dst : w->dst + (size_t)dst * w->width;
     const char *from = w->src_packed ? w->src : w->src + (size_t)src * w->width;
 
-    if (w->how == ADD)
+    if (w->adds)
         add(w->type, to, from, n);
     else
         memcpy(to, from, bytes);
@@ -136,7 +104,7 @@ take(walking *w, int64_t src, int64_t dst, int64_t n)
 }
 
 static void
-walk(walking *w, int d, int64_t src, int64_t dst)
+walk(perform_walk *w, int d, int64_t src, int64_t dst)
 {
     const program_box *b = w->box;
     int64_t            sp = b->src_pitch[d], dp = b->dst_pitch[d];
@@ -154,8 +122,8 @@ walk(walking *w, int d, int64_t src, int64_t dst)
 }
 
 /* A tensor without dimensions is one element. */
-static void
-go(walking *w)
+void
+perform_box(perform_walk *w)
 {
     if (w->box->n_dim == 0)
         take(w, 0, 0, w->box->n);
@@ -166,15 +134,14 @@ go(walking *w)
 /* -------------------------------------------------------------------- phases
  */
 
-/* The sum begins with its first addend where all pulls write the same. */
-static how
-how_of(const program_phase *f, int pull)
+bool
+perform_adds(const program_phase *f, int pull)
 {
-    return f->add && !(f->whole && pull == 0) ? ADD : COPY;
+    return f->add && !(f->whole && pull == 0);
 }
 
-static void
-begin_sum(const performing *p, const program_phase *f)
+void
+perform_begin_sum(const performing *p, const program_phase *f)
 {
     if (f->add && !f->whole)
         memset(p->buffer[f->to], 0, (size_t)p->g->room * p->width);
@@ -193,6 +160,17 @@ await_readers(const performing *p, const program_phase *f)
     return AXE_OK;
 }
 
+/* A pull's elements are there. */
+static axe_status
+await_pull(const performing *p, const program_phase *f, int pull)
+{
+    int      number = (int)(f - p->g->phase);
+    uint32_t count = p->enough && number == 0 ? p->enough[pull]
+                                              : p->base + 1 + (uint32_t)number;
+
+    return p->e->ops->await(p->e, f->pull[pull].peer, count);
+}
+
 /* Is each pull of the sum one run, of the same elements? */
 static bool
 is_flat(const program_phase *f)
@@ -206,7 +184,7 @@ is_flat(const program_phase *f)
 
 /* Block by block, so that what is added to stays in the cache. */
 static axe_status
-sum_flat(performing *p, const program_phase *f, uint32_t done)
+sum_flat(performing *p, const program_phase *f)
 {
     const program_run *to = &f->pull[0].box.run[0][0];
     const char        *from[MOST_FLAT];
@@ -216,7 +194,7 @@ sum_flat(performing *p, const program_phase *f, uint32_t done)
 
         from[i] = p->buffer[m->from];
         if (m->peer != p->g->rank) {
-            AXE_TRY(p->e->ops->await(p->e, m->peer, done));
+            AXE_TRY(await_pull(p, f, i));
             from[i] = axe_engine_peer(p->e, from[i], m->peer);
             p->recv[f->step] += m->box.n * (int64_t)p->width;
         }
@@ -241,27 +219,27 @@ pull_addressed(performing *p, const program_phase *f)
 
     AXE_TRY(await_readers(p, f));
     if (f->n_pull <= MOST_FLAT && is_flat(f)) {
-        AXE_TRY(sum_flat(p, f, done));
+        AXE_TRY(sum_flat(p, f));
         if (f + 1 < p->g->phase + p->g->n_phase)
             p->e->ops->post(p->e, done + 1);
         return AXE_OK;
     }
-    begin_sum(p, f);
+    perform_begin_sum(p, f);
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
-        walking             w = {.box = &m->box,
+        perform_walk        w = {.box = &m->box,
                                  .width = p->width,
-                                 .how = how_of(f, i),
+                                 .adds = perform_adds(f, i),
                                  .type = p->type,
                                  .dst = p->buffer[f->to],
                                  .src = p->buffer[m->from]};
 
         if (m->peer != p->g->rank) {
-            AXE_TRY(p->e->ops->await(p->e, m->peer, done));
+            AXE_TRY(await_pull(p, f, i));
             w.src = axe_engine_peer(p->e, w.src, m->peer);
             p->recv[f->step] += m->box.n * (int64_t)p->width;
         }
-        go(&w);
+        perform_box(&w);
     }
     if (f + 1 < p->g->phase + p->g->n_phase)
         p->e->ops->post(p->e, done + 1);
@@ -271,13 +249,13 @@ pull_addressed(performing *p, const program_phase *f)
 static void
 unpack(performing *p, const program_phase *f, const engine_message *recv)
 {
-    begin_sum(p, f);
+    perform_begin_sum(p, f);
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
         bool                own = m->peer == p->g->rank;
-        walking             w = {.box = &m->box,
+        perform_walk        w = {.box = &m->box,
                                  .width = p->width,
-                                 .how = how_of(f, i),
+                                 .adds = perform_adds(f, i),
                                  .type = p->type,
                                  .dst = p->buffer[f->to],
                                  .src = own ? p->buffer[m->from] : recv->at,
@@ -287,7 +265,7 @@ unpack(performing *p, const program_phase *f, const engine_message *recv)
             p->recv[f->step] += recv->bytes;
             recv++;
         }
-        go(&w);
+        perform_box(&w);
     }
 }
 
@@ -303,21 +281,24 @@ exchange(performing *p, const program_phase *f)
     for (int i = 0; i < f->n_give; i++) {
         const program_move *m = &f->give[i];
         int64_t             bytes = m->box.n * (int64_t)p->width;
-        walking             w = {.box = &m->box,
+        perform_walk        w = {.box = &m->box,
                                  .width = p->width,
                                  .dst = axe_alloc(cx, (size_t)bytes),
                                  .src = p->buffer[m->from],
                                  .dst_packed = true};
 
-        send[i] = (engine_message){m->peer, bytes, w.dst};
-        go(&w);
+        send[i] =
+            (engine_message){.peer = m->peer, .bytes = bytes, .at = w.dst};
+        perform_box(&w);
     }
     for (int i = 0; i < f->n_pull; i++)
         if (f->pull[i].peer != p->g->rank) {
             int64_t bytes = f->pull[i].box.n * (int64_t)p->width;
 
-            recv[n_recv++] = (engine_message){f->pull[i].peer, bytes,
-                                              axe_alloc(cx, (size_t)bytes)};
+            recv[n_recv++] =
+                (engine_message){.peer = f->pull[i].peer,
+                                 .bytes = bytes,
+                                 .at = axe_alloc(cx, (size_t)bytes)};
         }
     AXE_TRY(p->e->ops->exchange(p->e, f->n_give, send, n_recv, recv));
     unpack(p, f, recv);
@@ -336,6 +317,20 @@ await_turn(const performing *p, uint32_t ended)
     return AXE_OK;
 }
 
+axe_status
+perform_phases(performing *p, int from, int to)
+{
+    axe_engine *e = p->e;
+
+    for (int i = from; i < to; i++) {
+        const program_phase *f = &p->g->phase[i];
+
+        e->doing = p->doing[f->step];
+        AXE_TRY(e->addressed ? pull_addressed(p, f) : exchange(p, f));
+    }
+    return AXE_OK;
+}
+
 static axe_status
 perform(performing *p)
 {
@@ -345,13 +340,7 @@ perform(performing *p)
     e->posted += (uint32_t)p->g->n_phase + 1;
     if (e->addressed)
         e->ops->post(e, p->base + 1);
-    for (int i = 0; i < p->g->n_phase; i++) {
-        const program_phase *f = &p->g->phase[i];
-
-        e->doing = p->doing[f->step];
-        AXE_TRY(e->addressed ? pull_addressed(p, f) : exchange(p, f));
-    }
-    return AXE_OK;
+    return perform_phases(p, 0, p->g->n_phase);
 }
 
 /* ---------------------------------------------------------------------- plans
@@ -390,8 +379,8 @@ check(axe_engine *e, const axe_reshard_plan *p, axe_number type)
 }
 
 /* All ranks' counts, to all of them. */
-static axe_status
-tell(performing *p, int n_step, axe_traffic *out)
+axe_status
+perform_tell(performing *p, int n_step, axe_traffic *out)
 {
     axe_ctx *cx = p->e->cx;
     int64_t *all = axe_new_array(cx, int64_t, p->g->size * n_step + 1);
@@ -426,6 +415,21 @@ axe_reshard_heap(const axe_reshard_plan *p)
     return 2 * ((n + 63) / 64 * 64) + 64;
 }
 
+axe_status
+perform_open(performing *p, axe_engine *e, const axe_reshard_plan *plan,
+             axe_number type)
+{
+    p->e = e;
+    AXE_TRY(check(e, plan, type));
+    AXE_TRY(program_of(e->cx, plan, e->rank, &p->g));
+    p->type = type;
+    p->width = (size_t)axe_number_bytes(type);
+    for (int i = 0; i < plan->n_step; i++)
+        p->doing[i] = axe_textf(e->cx, "step %d (%s)", i + 1,
+                                axe_collective_text(plan->step[i].kind));
+    return AXE_OK;
+}
+
 /* What is done once for all times: the same plan, program and memory. */
 static axe_status
 prepare(performing *p, const axe_reshard_plan *plan, axe_number type, int n_set)
@@ -434,19 +438,13 @@ prepare(performing *p, const axe_reshard_plan *plan, axe_number type, int n_set)
     int64_t     bytes;
     void       *at;
 
-    AXE_TRY(check(e, plan, type));
-    AXE_TRY(program_of(e->cx, plan, e->rank, &p->g));
-    p->type = type;
-    p->width = (size_t)axe_number_bytes(type);
+    AXE_TRY(perform_open(p, e, plan, type));
     bytes = (p->g->room * (int64_t)p->width + 63) / 64 * 64;
-    p->n_set = n_set = n_set > 1 && bytes <= SHORT_BYTES ? MOST_SETS : n_set;
+    p->n_set = n_set = n_set > 1 && bytes <= SHORT_BYTES ? PERFORM_SETS : n_set;
     AXE_TRY(axe_engine_alloc(e, 2 * n_set * bytes, &at));
     for (int i = 0; i < 2 * n_set; i++)
         p->set[i / 2][i % 2] = (char *)at + i * bytes;
     memcpy(p->buffer, p->set[0], sizeof p->buffer);
-    for (int i = 0; i < plan->n_step; i++)
-        p->doing[i] = axe_textf(e->cx, "step %d (%s)", i + 1,
-                                axe_collective_text(plan->step[i].kind));
     return AXE_OK;
 }
 
@@ -471,7 +469,7 @@ axe_reshard_run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
     e->doing = "the end of a plan";
     AXE_TRY(axe_engine_barrier(e));
     e->used = mark;
-    return traffic ? tell(&p, plan->n_step, traffic) : AXE_OK;
+    return traffic ? perform_tell(&p, plan->n_step, traffic) : AXE_OK;
 }
 
 axe_status

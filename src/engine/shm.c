@@ -525,8 +525,8 @@ close_shm(axe_engine *e, axe_status st)
 }
 
 const engine_ops axe_engine_shm = {
-    "shm", open_shm, reserve, barrier, gather,
-    post,  await,    NULL,    fail,    close_shm,
+    "shm", open_shm, reserve, barrier, gather, post,
+    await, NULL,     NULL,    NULL,    fail,   close_shm,
 };
 #else
 #include "engine/engine.h"

@@ -1,0 +1,57 @@
+/* perform.h - a plan that is being carried out: what plans by pieces have of
+ * it, too. */
+#ifndef AXE_ENGINE_PERFORM_H
+#define AXE_ENGINE_PERFORM_H
+
+#include "engine/program.h"
+
+enum { PERFORM_SETS = 8 };
+
+typedef struct axe_reshard_exec performing;
+
+struct axe_reshard_exec {
+    axe_engine    *e;
+    const program *g;
+    const char    *doing[MESH_STEPS];
+    char      *set[PERFORM_SETS][2]; /* buffers, by turns of axe_reshard_go */
+    int        n_set;
+    int64_t    mark;                      /* of the heap before it */
+    uint32_t   turn, ended[PERFORM_SETS]; /* progress when each was left */
+    axe_number type;
+    size_t     width; /* [bytes] of an element */
+    char      *buffer[2];
+    uint32_t   base; /* what progress was before */
+    /* Of the first phase's pulls, where peers make by pieces what they give:
+     * the progress that is enough; else NULL. */
+    const uint32_t *enough;
+    int64_t         recv[MESH_STEPS];
+};
+
+/* A walk over a box copies, or adds to what is there.  Where it is: in the
+ * buffers, or, where `packed`, behind what was put or taken so far. */
+typedef struct perform_walk {
+    const program_box *box;
+    size_t             width;
+    bool               adds;
+    axe_number         type;
+    char              *dst;
+    const char        *src;
+    bool               dst_packed, src_packed;
+} perform_walk;
+
+void perform_box(perform_walk *w);
+/* Does a pull add?  The sum begins with its first addend where all pulls write
+ * the same. */
+bool perform_adds(const program_phase *f, int pull);
+/* Sums that do not begin with an addend begin with zeros. */
+void perform_begin_sum(const performing *p, const program_phase *f);
+/* Phases from `from` on; what earlier ones gave is there. */
+AXE_CHECK axe_status perform_phases(performing *p, int from, int to);
+/* The same plan, element type and ranks; the program of this rank. */
+AXE_CHECK axe_status perform_open(performing *p, axe_engine *e,
+                                  const axe_reshard_plan *plan,
+                                  axe_number              type);
+/* All ranks' counts of bytes, to all of them. */
+AXE_CHECK axe_status perform_tell(performing *p, int n_step, axe_traffic *out);
+
+#endif
