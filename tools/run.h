@@ -26,6 +26,7 @@ typedef struct axe_run_args {
     int64_t     n_device; /* 0: as its axes' sizes say */
     int64_t     timeout_ms;
     const char *engine;
+    bool        no_overlap;
 } axe_run_args;
 
 /* Options that several of these verbs have; a verb's `known` names those that

@@ -137,13 +137,20 @@ threads_each(axe_ctx *cx, const axe_run_args *a, int64_t n_device)
 }
 
 static axe_status
-settle(axe_ctx *cx, axe_run *r, int n, const axe_array *array, job *j)
+settle(axe_ctx *cx, const axe_run_args *a, axe_run *r, int n,
+       const axe_array *array, job *j)
 {
     const axe_kernel *k = r->program->kernel;
     axe_size         *size = axe_new_array(cx, axe_size, k->n_size);
     int64_t          *value;
     axe_bound         b;
+    axe_dist_options  o = {.one_by_one = a->no_overlap};
+    axe_launcher      l;
 
+    AXE_TRY(axe_launcher_find(cx, &l));
+    if (!l.launcher || l.local_size == l.size)
+        o.measured = a->engine ? a->engine : l.engine;
+    o.records = a->records;
     AXE_TRY(axe_bind(cx, k, n, array, r->n_size, r->size, true, &b));
     value = b.size;
     r->n_size = 0;
@@ -152,7 +159,7 @@ settle(axe_ctx *cx, axe_run *r, int n, const axe_array *array, job *j)
             size[r->n_size++] = (axe_size){k->size[i]->name, value[i]};
     r->size = size;
     j->data = b.data;
-    return axe_dist_plan_new(cx, r->program, value, &j->plan);
+    return axe_dist_plan_with(cx, r->program, value, &o, &j->plan);
 }
 
 static axe_status
@@ -187,7 +194,7 @@ run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
     bool           speaks = true;
     axe_status     st;
 
-    AXE_TRY(settle(cx, r, n, array, j));
+    AXE_TRY(settle(cx, a, r, n, array, j));
     j->spec =
         (axe_device_spec){.n_thread = threads_each(cx, a, j->plan->d.n_device),
                           .cache = a->cache};

@@ -49,6 +49,8 @@ static const char help[] =
     "                          its devices (default: as its axes' sizes, or\n"
     "                          mpirun, torchrun or srun, say)\n"
     "      --engine E          by shm (one host), openmpi or mpich\n"
+    "      --no-overlap        what goes between devices waits for what they\n"
+    "                          compute, and they for it: to compare\n"
     "      --timeout S         seconds that one waits for another "
     "(30)\n" AXE_KERNEL_HELP "  -h, --help              this text\n";
 
@@ -59,6 +61,7 @@ enum {
     OPT_WIDE,
     OPT_DEVICES,
     OPT_ENGINE,
+    OPT_NO_OVERLAP,
     OPT_TIMEOUT
 };
 
@@ -78,6 +81,7 @@ static const struct option known[] = {
     {"records", required_argument, NULL, AXE_RUN_RECORDS},
     {"devices", required_argument, NULL, OPT_DEVICES},
     {"engine", required_argument, NULL, OPT_ENGINE},
+    {"no-overlap", no_argument, NULL, OPT_NO_OVERLAP},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"help", no_argument, NULL, 'h'},
     {0}};
@@ -106,6 +110,9 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
                               &a->n_device);
     case OPT_ENGINE:
         a->engine = arg;
+        return AXE_EXIT_OK;
+    case OPT_NO_OVERLAP:
+        a->no_overlap = true;
         return AXE_EXIT_OK;
     case OPT_TIMEOUT:
         code = axe_run_number(verb, "timeout", arg, 1, 1 << 20, &a->timeout_ms);
@@ -295,11 +302,11 @@ on_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
     if (r->program->meshed)
         return axe_run_count_devices(cx, a, r);
-    if (a->n_device > 1 || a->engine || a->timeout_ms)
+    if (a->n_device > 1 || a->engine || a->timeout_ms || a->no_overlap)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "kernel %s is for one device: it names no mesh, and "
-                        "--devices, --engine and --timeout are for one that "
-                        "does",
+                        "--devices, --engine, --no-overlap and --timeout are "
+                        "for one that does",
                         r->program->kernel->name);
     return AXE_OK;
 }

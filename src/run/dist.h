@@ -4,13 +4,16 @@
  *     dist_between.c  statements between devices: what is computed where,
  *     dist_local.c    and on each
  *     dist_plan.c     all of them
+ *     dist_fuse.c     which of them overlap with what is computed
  *     dist_explain.c  what is done, as text
- *     dist_run.c      carried out by ranks
+ *     dist_run.c      carried out by ranks,
+ *     dist_pieces.c   piece by piece where something overlaps
  *     dist_ref.c      what it means */
 #ifndef AXE_RUN_DIST_H
 #define AXE_RUN_DIST_H
 
 #include "axe/engine.h"
+#include "ir/by_rows.h"
 #include "ir/mesh.h"
 #include "run/program.h"
 
@@ -102,13 +105,33 @@ typedef struct axe_between {
     double time;                   /* [us] of the plans */
 } axe_between;
 
+/* Something that devices compute, and a change of spreads that goes on
+ * meanwhile: what is computed goes off, or what is needed comes. */
+typedef struct axe_fuse {
+    const axe_stmt         *first, *second; /* second NULL: first is both */
+    const axe_between      *between;        /* the change, or both */
+    const axe_reshard_plan *plan;           /* of one step */
+    bool                    giving;
+    int               device;   /* number of the DEVICE statement; -1: none */
+    const axe_kernel *kernel;   /* what is computed */
+    axe_by_rows       rows;     /* how it is cut */
+    int               arg;      /* of between, taken; -1: none */
+    int               src, dst; /* tensors of k where the plan begins and ends;
+                                   -1: `local` does */
+    const axe_tensor *local;
+    const axe_tensor *cut; /* what pieces are of, one of kernel's */
+} axe_fuse;
+
 typedef struct axe_dist_plan {
     axe_dist                       d;
     int                            n_between;
     axe_between                   *between;
     const axe_reshard_plan *const *home; /* [n_param] of what is written, to
                                             device 0; NULL: it has it */
-    int64_t heap; /* [bytes] of symmetric memory that its plans take */
+    int64_t         heap; /* [bytes] of symmetric memory that its plans take */
+    int             n_fuse;
+    const axe_fuse *fuse;
+    bool            one_by_one; /* nothing overlaps: to compare */
 } axe_dist_plan;
 
 AXE_CHECK axe_status axe_between_plan(axe_ctx *cx, const axe_dist *d,
@@ -133,12 +156,31 @@ AXE_CHECK axe_status axe_dist_number(axe_ctx *cx, const axe_tensor *t,
 
 /* ------------------------------------------------------- dist_plan.c */
 
-/* All that is between devices. */
+typedef struct axe_dist_options {
+    bool        one_by_one; /* nothing overlaps: to compare */
+    const char *measured; /* links are as `axe mesh --measure` has kept them for
+                             this engine, where it has; NULL: as guessed */
+    const char *records;  /* where that is; NULL: where records are */
+} axe_dist_options;
+
+/* All that is between devices.
+ * opt  NULL: none of it */
+AXE_CHECK axe_status axe_dist_plan_with(axe_ctx *cx, const axe_program *p,
+                                        const int64_t          *size,
+                                        const axe_dist_options *opt,
+                                        const axe_dist_plan   **out);
 AXE_CHECK axe_status axe_dist_plan_new(axe_ctx *cx, const axe_program *p,
                                        const int64_t        *size,
                                        const axe_dist_plan **out);
 /* The plan of a statement of it. */
 const axe_between *axe_dist_between(const axe_dist_plan *p, const axe_stmt *s);
+
+/* ------------------------------------------------------- dist_fuse.c */
+
+/* What overlaps: p->fuse, and what it takes of the heap. */
+void axe_dist_find_fuses(axe_ctx *cx, axe_dist_plan *p);
+/* The one that the statement begins, or NULL. */
+const axe_fuse *axe_dist_fuse(const axe_dist_plan *p, const axe_stmt *s);
 
 /* ---------------------------------------------------- dist_explain.c */
 

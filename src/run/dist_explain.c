@@ -73,6 +73,23 @@ tell_plan(const teller *t, const axe_reshard_plan *r)
     }
 }
 
+/* What goes on beside it. */
+static void
+tell_fuse(const teller *t, const axe_between *b)
+{
+    for (int i = 0; i < t->p->n_fuse; i++) {
+        const axe_fuse *f = &t->p->fuse[i];
+
+        if (f->between != b)
+            continue;
+        axe_putf(t->out, "  overlap %s %s rows of %s, in tiles of %" PRId64,
+                 f->kernel->name, f->giving ? "makes" : "uses", f->cut->name,
+                 f->rows.tile);
+        axe_puts(t->out,
+                 f->giving ? ": for others first\n" : ": as they come\n");
+    }
+}
+
 static void
 tell_between(const teller *t, const axe_between *b)
 {
@@ -98,6 +115,7 @@ tell_between(const teller *t, const axe_between *b)
                  b->result.plan ? "" : ", where it is to be");
     if (b->result.plan)
         tell_plan(t, b->result.plan);
+    tell_fuse(t, b);
 }
 
 static void

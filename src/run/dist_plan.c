@@ -54,19 +54,46 @@ plan_homes(axe_ctx *cx, axe_dist_plan *p)
     return AXE_OK;
 }
 
+/* Where there are none, what is known of all of that name stays. */
+static axe_status
+take_measured(axe_ctx *cx, const axe_dist_options *opt, axe_dist *d)
+{
+    for (int i = 0; opt->measured && i < d->mesh->n_link; i++) {
+        axe_link l;
+        bool     found;
+
+        AXE_TRY(axe_links_find(cx, opt->records, opt->measured,
+                               d->mesh->link[i].name, &l, &found));
+        if (found)
+            d->mesh = axe_mesh_with(cx, d->mesh, &l);
+    }
+    return AXE_OK;
+}
+
 axe_status
 axe_dist_plan_new(axe_ctx *cx, const axe_program *program, const int64_t *size,
                   const axe_dist_plan **out)
 {
-    axe_dist_plan *p = axe_new(cx, axe_dist_plan);
-    axe_list       all = {.cx = cx};
+    return axe_dist_plan_with(cx, program, size, NULL, out);
+}
+
+axe_status
+axe_dist_plan_with(axe_ctx *cx, const axe_program *program, const int64_t *size,
+                   const axe_dist_options *opt, const axe_dist_plan **out)
+{
+    static const axe_dist_options none;
+    axe_dist_plan                *p = axe_new(cx, axe_dist_plan);
+    axe_list                      all = {.cx = cx};
 
     if (!axe_language_of(program->machine)->here)
         return axe_fail(cx, program->kernel->at, AXE_EUNSUPPORTED,
                         "kernel %s is compiled for %s, and devices of a mesh "
                         "are processes on CPUs so far",
                         program->kernel->name, program->machine->name);
+    opt = opt ? opt : &none;
+    p->one_by_one = opt->one_by_one;
     AXE_TRY(axe_dist_open(cx, program, size, &p->d));
+    AXE_TRY(take_measured(cx, opt, &p->d));
     find_between(&all, p->d.k->n_body, p->d.k->body);
     p->n_between = all.n;
     p->between = axe_new_array(cx, axe_between, all.n);
@@ -79,6 +106,7 @@ axe_dist_plan_new(axe_ctx *cx, const axe_program *program, const int64_t *size,
             need_heap(p, b->arg[k].plan);
     }
     AXE_TRY(plan_homes(cx, p));
+    axe_dist_find_fuses(cx, p);
     *out = p;
     return AXE_OK;
 }

@@ -9,24 +9,12 @@
 #include "base/ctx.h"
 #include "ir/number.h"
 #include "run/device.h"
-#include "run/dist.h"
-
-typedef struct runner {
-    axe_ctx             *cx;
-    axe_engine          *e;
-    const axe_dist_plan *p;
-    const axe_dist      *d;
-    axe_device          *device;
-    int64_t              rank;
-    void               **data; /* [n_tensor] this rank's parts */
-    axe_exec           **part; /* [n_part] */
-    axe_exec           **between;
-} runner;
+#include "run/dist_run.h"
 
 /* ------------------------------------------------------------------ arrays */
 
-static axe_status
-room(axe_ctx *cx, const axe_tensor *t, int64_t n, void **out)
+axe_status
+axe_dist_room(axe_ctx *cx, const axe_tensor *t, int64_t n, void **out)
 {
     *out = n < INT64_MAX / 16
                ? calloc((size_t)axe_type_bytes(t->type, n) + 64, 1)
@@ -37,8 +25,9 @@ room(axe_ctx *cx, const axe_tensor *t, int64_t n, void **out)
                     "no memory for this device's part of %s", t->name);
 }
 
-static axe_array
-array_of(const runner *r, const axe_tensor *t, const char *name, void *data)
+axe_array
+axe_dist_array(const axe_dist_runner *r, const axe_tensor *t, const char *name,
+               void *data)
 {
     int64_t *shape = axe_new_array(r->cx, int64_t, t->rank);
 
@@ -69,14 +58,14 @@ slice(void *user, int64_t local, int64_t whole, int64_t n)
 /* This rank's parts of whole arguments; of what holds addends the first device
  * has all, and the others zeros. */
 static axe_status
-take_parts(runner *r, void *const *data)
+take_parts(axe_dist_runner *r, void *const *data)
 {
     for (int i = 0; i < axe_dist_n_tensor(r->d); i++) {
         const axe_tensor *t = axe_dist_tensor(r->d, i);
         int64_t           n = axe_dist_part(r->d, r->rank, t, NULL, NULL);
 
         if (!r->data[i])
-            AXE_TRY(room(r->cx, t, n, &r->data[i]));
+            AXE_TRY(axe_dist_room(r->cx, t, n, &r->data[i]));
         if (i >= r->d->k->n_param || n == 0)
             continue;
         if (!axe_dist_is_first(r->d, r->rank, t)) {
@@ -91,22 +80,26 @@ take_parts(runner *r, void *const *data)
 
 /* -------------------------------------------------------------- statements */
 
-static axe_status
-launch(runner *r, axe_exec *e, const axe_kernel *k, const axe_array *array,
-       const axe_frame *f)
+axe_status
+axe_dist_launch(axe_dist_runner *r, axe_exec *e, const axe_kernel *k,
+                const axe_array *array, const axe_frame *f, const axe_var *rows,
+                int64_t n_row)
 {
     axe_size *size = axe_new_array(r->cx, axe_size, k->n_size);
     int       n = 0;
 
     for (int i = 0; i < k->n_size; i++)
         if (!axe_size_source(k, k->size[i]))
-            size[n++] = (axe_size){k->size[i]->name,
-                                   axe_dist_size(r->d, f, r->rank, k->size[i])};
+            size[n++] =
+                (axe_size){k->size[i]->name,
+                           k->size[i] == rows
+                               ? n_row
+                               : axe_dist_size(r->d, f, r->rank, k->size[i])};
     return axe_launch(r->cx, e, k->n_param, array, n, size);
 }
 
 static axe_status
-run_device(runner *r, int number, const axe_frame *f)
+run_device(axe_dist_runner *r, int number, const axe_frame *f)
 {
     const axe_kernel *k = r->d->program->part[number]->kernel;
     axe_array        *array = axe_new_array(r->cx, axe_array, k->n_param);
@@ -114,14 +107,14 @@ run_device(runner *r, int number, const axe_frame *f)
     for (int i = 0; i < k->n_param; i++) {
         int t = axe_dist_find(r->d, k->param[i]->name);
 
-        array[i] = array_of(r, axe_dist_tensor(r->d, t), k->param[i]->name,
-                            r->data[t]);
+        array[i] = axe_dist_array(r, axe_dist_tensor(r->d, t),
+                                  k->param[i]->name, r->data[t]);
     }
-    return launch(r, r->part[number], k, array, f);
+    return axe_dist_launch(r, r->part[number], k, array, f, NULL, 0);
 }
 
 static axe_status
-move(runner *r, const axe_tensor *t, const axe_reshard_plan *plan,
+move(axe_dist_runner *r, const axe_tensor *t, const axe_reshard_plan *plan,
      const void *from, void *to)
 {
     axe_number type;
@@ -130,9 +123,9 @@ move(runner *r, const axe_tensor *t, const axe_reshard_plan *plan,
     return axe_reshard_run(r->e, plan, type, from, to, NULL);
 }
 
-/* Operands as they are needed; *own: made here. */
-static axe_status
-bring(runner *r, const axe_between_arg *a, void **data, bool *own)
+axe_status
+axe_dist_bring(axe_dist_runner *r, const axe_between_arg *a, void **data,
+               bool *own)
 {
     const axe_tensor *t = axe_dist_tensor(r->d, a->tensor);
 
@@ -140,8 +133,8 @@ bring(runner *r, const axe_between_arg *a, void **data, bool *own)
     *data = r->data[a->tensor];
     if (!a->plan)
         return AXE_OK;
-    AXE_TRY(room(r->cx, t, axe_dist_part(r->d, r->rank, a->local, NULL, NULL),
-                 data));
+    AXE_TRY(axe_dist_room(
+        r->cx, t, axe_dist_part(r->d, r->rank, a->local, NULL, NULL), data));
     return move(r, t, a->plan, r->data[a->tensor], *data);
 }
 
@@ -155,22 +148,22 @@ reads_result(const axe_between *b)
     return false;
 }
 
-static axe_status
-compute(runner *r, const axe_between *b, axe_exec *e, void **data,
-        const axe_frame *f)
+axe_array *
+axe_dist_arrays(const axe_dist_runner *r, const axe_between *b, void **data)
 {
     const axe_kernel *k = b->program->kernel;
     axe_array        *array = axe_new_array(r->cx, axe_array, k->n_param);
 
     for (int i = 0; i < k->n_param; i++)
-        array[i] = array_of(r, i < b->n_arg ? b->arg[i].local : b->result.local,
-                            k->param[i]->name, data[i]);
-    return launch(r, e, k, array, f);
+        array[i] =
+            axe_dist_array(r, i < b->n_arg ? b->arg[i].local : b->result.local,
+                           k->param[i]->name, data[i]);
+    return array;
 }
 
 /* Is a value that becomes an addend another device's? */
 static bool
-is_zero(const runner *r, const axe_tensor *from, const axe_tensor *to)
+is_zero(const axe_dist_runner *r, const axe_tensor *from, const axe_tensor *to)
 {
     for (int a = 0; a < r->d->k->n_axis; a++)
         if (axe_dist_makes_addend(from, to, a) &&
@@ -179,9 +172,8 @@ is_zero(const runner *r, const axe_tensor *from, const axe_tensor *to)
     return false;
 }
 
-/* What devices have computed, to where it is to be. */
-static axe_status
-deliver(runner *r, const axe_between *b, const void *from)
+axe_status
+axe_dist_deliver(axe_dist_runner *r, const axe_between *b, const void *from)
 {
     int               t = b->result.tensor;
     const axe_tensor *dst = axe_dist_tensor(r->d, t);
@@ -197,39 +189,51 @@ deliver(runner *r, const axe_between *b, const void *from)
     return AXE_OK;
 }
 
-static axe_status
-run_between(runner *r, const axe_between *b, axe_exec *e, const axe_frame *f)
+axe_status
+axe_dist_result(axe_dist_runner *r, const axe_between *b, void **data,
+                bool *own)
 {
-    int        n = b->n_arg, t = b->result.tensor;
+    *own = b->result.plan || reads_result(b);
+    *data = r->data[b->result.tensor];
+    if (!*own)
+        return AXE_OK;
+    *data = NULL;
+    return axe_dist_room(
+        r->cx, b->result.local,
+        axe_dist_part(r->d, r->rank, b->result.local, NULL, NULL), data);
+}
+
+static axe_status
+run_between(axe_dist_runner *r, const axe_between *b, axe_exec *e,
+            const axe_frame *f)
+{
+    int        n = b->n_arg;
     void     **data = axe_new_array(r->cx, void *, n + 1);
     bool      *own = axe_new_array(r->cx, bool, n + 1);
     axe_status st = AXE_OK;
 
     if (!b->program)
-        return deliver(r, b, r->data[b->arg[0].tensor]);
+        return axe_dist_deliver(r, b, r->data[b->arg[0].tensor]);
     for (int i = 0; i < n && st == AXE_OK; i++)
-        st = bring(r, &b->arg[i], &data[i], &own[i]);
-    own[n] = b->result.plan || reads_result(b);
-    data[n] = own[n] ? NULL : r->data[t];
-    if (st == AXE_OK && own[n])
-        st = room(r->cx, b->result.local,
-                  axe_dist_part(r->d, r->rank, b->result.local, NULL, NULL),
-                  &data[n]);
+        st = axe_dist_bring(r, &b->arg[i], &data[i], &own[i]);
     if (st == AXE_OK)
-        st = compute(r, b, e, data, f);
+        st = axe_dist_result(r, b, &data[n], &own[n]);
     if (st == AXE_OK)
-        st = deliver(r, b, data[n]);
+        st = axe_dist_launch(r, e, b->program->kernel,
+                             axe_dist_arrays(r, b, data), f, NULL, 0);
+    if (st == AXE_OK)
+        st = axe_dist_deliver(r, b, data[n]);
     for (int i = 0; i <= n; i++)
         if (own[i])
             free(data[i]);
     return st;
 }
 
-static axe_status run_body(runner *r, int n, axe_stmt *const *body,
+static axe_status run_body(axe_dist_runner *r, int n, axe_stmt *const *body,
                            const axe_frame *f);
 
 static axe_status
-run_loop(runner *r, const axe_stmt *s, const axe_frame *f)
+run_loop(axe_dist_runner *r, const axe_stmt *s, const axe_frame *f)
 {
     axe_frame one = {.var = s->var[0], .up = f};
     int64_t   n = axe_dist_value(r->d, f, r->rank, one.var->extent);
@@ -240,7 +244,7 @@ run_loop(runner *r, const axe_stmt *s, const axe_frame *f)
 }
 
 static int
-device_number(const runner *r, const axe_stmt *s)
+device_number(const axe_dist_runner *r, const axe_stmt *s)
 {
     const axe_stmt *const *all;
     int                    n = axe_device_stmts(r->cx, r->d->k, &all);
@@ -251,11 +255,30 @@ device_number(const runner *r, const axe_stmt *s)
     return 0;
 }
 
+/* Is it in symmetric memory that others may be reading? */
 static axe_status
-run_stmt(runner *r, const axe_stmt *s, const axe_frame *f)
+settle_written(axe_dist_runner *r, const axe_stmt *s)
+{
+    const axe_kernel *k;
+    bool              any = false;
+
+    if (s->kind == AXE_STMT_INDEX)
+        any = r->home[axe_dist_between(r->p, s)->result.tensor];
+    if (s->kind == AXE_STMT_DEVICE) {
+        k = r->d->program->part[device_number(r, s)]->kernel;
+        for (int i = 0; i < k->n_param; i++)
+            any = any || (k->param[i]->dir != AXE_DIR_IN &&
+                          r->home[axe_dist_find(r->d, k->param[i]->name)]);
+    }
+    return any ? axe_dist_settle(r) : AXE_OK;
+}
+
+static axe_status
+run_stmt(axe_dist_runner *r, const axe_stmt *s, const axe_frame *f)
 {
     const axe_between *b;
 
+    AXE_TRY(settle_written(r, s));
     switch (s->kind) {
     case AXE_STMT_DEVICE:
         return run_device(r, device_number(r, s), f);
@@ -274,17 +297,22 @@ run_stmt(runner *r, const axe_stmt *s, const axe_frame *f)
 }
 
 static axe_status
-run_body(runner *r, int n, axe_stmt *const *body, const axe_frame *f)
+run_body(axe_dist_runner *r, int n, axe_stmt *const *body, const axe_frame *f)
 {
-    for (int i = 0; i < n; i++)
-        AXE_TRY(run_stmt(r, body[i], f));
+    for (int i = 0; i < n; i++) {
+        const axe_fuse *fuse = axe_dist_fuse(r->p, body[i]);
+
+        AXE_TRY(fuse ? axe_dist_run_pieces(r, fuse, f)
+                     : run_stmt(r, body[i], f));
+        i += fuse && fuse->second;
+    }
     return AXE_OK;
 }
 
 /* ------------------------------------------------------------------- ranks */
 
 static axe_status
-load(runner *r)
+load(axe_dist_runner *r)
 {
     const axe_program *p = r->d->program;
 
@@ -294,12 +322,12 @@ load(runner *r)
         if (r->p->between[i].program)
             AXE_TRY(axe_exec_new(r->cx, r->device, r->p->between[i].program,
                                  &r->between[i]));
-    return AXE_OK;
+    return axe_dist_pieces_open(r);
 }
 
 /* Results to rank 0. */
 static axe_status
-send_home(runner *r, void *const *data)
+send_home(axe_dist_runner *r, void *const *data)
 {
     for (int i = 0; i < r->d->k->n_param; i++) {
         const axe_tensor *t = r->d->k->param[i];
@@ -325,7 +353,7 @@ now(void)
 }
 
 static axe_status
-repeat(runner *r, int n_time, double *times)
+repeat(axe_dist_runner *r, int n_time, double *times)
 {
     const axe_kernel *k = r->d->k;
     axe_mark          m = axe_ctx_mark(r->cx);
@@ -344,7 +372,7 @@ repeat(runner *r, int n_time, double *times)
 }
 
 static axe_status
-perform(runner *r, void *const *data, int n_time, double *times)
+perform(axe_dist_runner *r, void *const *data, int n_time, double *times)
 {
     const axe_kernel *k = r->d->k;
 
@@ -360,15 +388,17 @@ axe_dist_on_rank(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
                  const axe_device_spec *spec, void *const *data, int n_time,
                  double *times)
 {
-    int        n = axe_dist_n_tensor(&p->d);
-    runner     r = {.cx = cx,
-                    .e = e,
-                    .p = p,
-                    .d = &p->d,
-                    .rank = axe_engine_rank(e),
-                    .data = axe_new_array(cx, void *, n),
-                    .part = axe_new_array(cx, axe_exec *, p->d.program->n_part),
-                    .between = axe_new_array(cx, axe_exec *, p->n_between)};
+    int             n = axe_dist_n_tensor(&p->d);
+    axe_dist_runner r = {
+        .cx = cx,
+        .e = e,
+        .p = p,
+        .d = &p->d,
+        .rank = axe_engine_rank(e),
+        .data = axe_new_array(cx, void *, n),
+        .home = axe_new_array(cx, bool, n),
+        .part = axe_new_array(cx, axe_exec *, p->d.program->n_part),
+        .between = axe_new_array(cx, axe_exec *, p->n_between)};
     axe_status st = axe_device_new(cx, spec, &r.device);
 
     if (st == AXE_OK)
@@ -379,6 +409,7 @@ axe_dist_on_rank(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
         axe_exec_free(r.between[i]);
     axe_device_free(r.device);
     for (int i = 0; i < n; i++)
-        free(r.data[i]);
+        if (!r.home[i])
+            free(r.data[i]);
     return st;
 }
