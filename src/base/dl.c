@@ -1,4 +1,5 @@
 /* dl.c - finding a library and its symbols. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
 
@@ -18,4 +19,18 @@ axe_dl_load(int n_file, const char *const *file, int n,
         if (!(table[i] = dlsym(h, symbol[i])))
             return symbol[i];
     return NULL;
+}
+
+const char *
+axe_dl_objects(int n_file, const char *const *file, int n,
+               const char *const *symbol, void **table)
+{
+    const char *missing = axe_dl_load(n_file, file, n, symbol, table);
+
+    for (int i = 0; i < n && !missing; i++) {
+        void *own = dlsym(RTLD_DEFAULT, symbol[i]);
+
+        table[i] = own ? own : table[i];
+    }
+    return missing;
 }

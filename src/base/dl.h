@@ -9,4 +9,9 @@
 const char *axe_dl_load(int n_file, const char *const *file, int n,
                         const char *const *symbol, void **table);
 
+/* Likewise of objects: a program that is linked with the library may have them
+ * itself, and then the library uses these. */
+const char *axe_dl_objects(int n_file, const char *const *file, int n,
+                           const char *const *symbol, void **table);
+
 #endif

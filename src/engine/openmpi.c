@@ -22,7 +22,7 @@ find_constants(handle *world, handle *byte)
     static const char *const name[] = {"ompi_mpi_comm_world", "ompi_mpi_byte"};
     void                    *at[2];
     const char              *missing =
-        axe_dl_load(AXE_LEN(mpi_files), mpi_files, 2, name, at);
+        axe_dl_objects(AXE_LEN(mpi_files), mpi_files, 2, name, at);
 
     if (!missing) {
         *world = at[0];
