@@ -81,9 +81,10 @@ typedef struct axe_run {
     int                n_thread, n_time;
     double            *time; /* [n_time] seconds, ascending */
     const char        *on;   /* "cpu, 2 threads" */
-    axe_launch_work    work;
-    bool               cached;
-    bool               silent; /* another process reports */
+    const int64_t  *moved; /* [2] bytes between devices, and planned; or NULL */
+    axe_launch_work work;
+    bool            cached;
+    bool            silent; /* another process reports */
 } axe_run;
 
 /* run_scalar.c: is a value a number, not a file's name? */

@@ -144,13 +144,15 @@ settle(axe_ctx *cx, const axe_run_args *a, axe_run *r, int n,
     axe_size         *size = axe_new_array(cx, axe_size, k->n_size);
     int64_t          *value;
     axe_bound         b;
-    axe_dist_options  o = {.one_by_one = a->no_overlap};
+    int64_t          *moved = axe_new_array(cx, int64_t, 2);
+    axe_dist_options  o = {.one_by_one = a->no_overlap, .moved = moved};
     axe_launcher      l;
 
     AXE_TRY(axe_launcher_find(cx, &l));
     if (!l.launcher || l.local_size == l.size)
         o.measured = a->engine ? a->engine : l.engine;
     o.records = a->records;
+    r->moved = moved;
     AXE_TRY(axe_bind(cx, k, n, array, r->n_size, r->size, true, &b));
     value = b.size;
     r->n_size = 0;

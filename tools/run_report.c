@@ -109,6 +109,16 @@ print_time(const axe_run *r)
     printf("; %.4g GB/s of arguments\n", r->work.bytes / m * 1e-9);
 }
 
+static void
+print_moved(const axe_run *r)
+{
+    printf("  moved    %" PRId64 " bytes between devices", r->moved[0]);
+    if (r->moved[0] == r->moved[1])
+        printf(", as planned\n");
+    else
+        printf("; plans have %" PRId64 "\n", r->moved[1]);
+}
+
 void
 axe_run_print(axe_ctx *cx, const axe_run *r)
 {
@@ -124,6 +134,8 @@ axe_run_print(axe_ctx *cx, const axe_run *r)
     for (int i = 0; i < r->n_param && r->check; i++)
         if (r->param[i].access & AXE_WRITES)
             print_check(cx, &r->param[i], &r->check[i]);
+    if (r->check && r->moved)
+        print_moved(r);
     if (r->n_time > 0)
         print_time(r);
 }

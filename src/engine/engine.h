@@ -59,6 +59,7 @@ struct axe_engine {
     bool              addressed; /* peers' memory has an address */
     bool              common;    /* all ranks fail with the same text */
     uint32_t          posted;
+    int64_t           moved;  /* [bytes] that plans have brought to this rank */
     const char       *doing;  /* for a text on who waits: "the barrier" */
     bool             *speaks; /* as in axe_engine_options */
     void             *state;

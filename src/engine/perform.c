@@ -160,6 +160,13 @@ await_readers(const performing *p, const program_phase *f)
     return AXE_OK;
 }
 
+void
+perform_count(performing *p, const program_phase *f, int64_t bytes)
+{
+    p->recv[f->step] += bytes;
+    p->e->moved += bytes;
+}
+
 /* A pull's elements are there. */
 static axe_status
 await_pull(const performing *p, const program_phase *f, int pull)
@@ -196,7 +203,7 @@ sum_flat(performing *p, const program_phase *f)
         if (m->peer != p->g->rank) {
             AXE_TRY(await_pull(p, f, i));
             from[i] = axe_engine_peer(p->e, from[i], m->peer);
-            p->recv[f->step] += m->box.n * (int64_t)p->width;
+            perform_count(p, f, m->box.n * (int64_t)p->width);
         }
         from[i] += (size_t)m->box.run[0][0].src * p->width;
     }
@@ -237,7 +244,7 @@ pull_addressed(performing *p, const program_phase *f)
         if (m->peer != p->g->rank) {
             AXE_TRY(await_pull(p, f, i));
             w.src = axe_engine_peer(p->e, w.src, m->peer);
-            p->recv[f->step] += m->box.n * (int64_t)p->width;
+            perform_count(p, f, m->box.n * (int64_t)p->width);
         }
         perform_box(&w);
     }
@@ -262,7 +269,7 @@ unpack(performing *p, const program_phase *f, const engine_message *recv)
                                  .src_packed = !own};
 
         if (!own) {
-            p->recv[f->step] += recv->bytes;
+            perform_count(p, f, recv->bytes);
             recv++;
         }
         perform_box(&w);

@@ -45,6 +45,8 @@ void perform_box(perform_walk *w);
 bool perform_adds(const program_phase *f, int pull);
 /* Sums that do not begin with an addend begin with zeros. */
 void perform_begin_sum(const performing *p, const program_phase *f);
+/* That many have come from another rank, where they were copied. */
+void perform_count(performing *p, const program_phase *f, int64_t bytes);
 /* Phases from `from` on; what earlier ones gave is there. */
 AXE_CHECK axe_status perform_phases(performing *p, int from, int to);
 /* The same plan, element type and ranks; the program of this rank. */

@@ -415,7 +415,7 @@ put(engine_pieces *x, const part *p)
                               .src_packed = true};
 
     if (!own)
-        x->p.recv[f->step] += p->message.bytes;
+        perform_count(&x->p, f, p->message.bytes);
     if (own || x->p.e->addressed) {
         w.src = own ? x->p.buffer[m->from]
                     : axe_engine_peer(x->p.e, x->p.buffer[m->from], m->peer);
@@ -632,15 +632,4 @@ engine_pieces_end(engine_pieces *x)
     if (e->addressed)
         e->ops->post(e, e->posted);
     return AXE_OK;
-}
-
-int64_t
-engine_pieces_bytes(engine_pieces *x)
-{
-    int64_t n = 0;
-
-    for (int i = 0; i < MESH_STEPS; i++)
-        n += x->p.recv[i];
-    memset(x->p.recv, 0, sizeof x->p.recv);
-    return n;
 }

@@ -46,7 +46,5 @@ AXE_CHECK axe_status engine_pieces_done(engine_pieces *x);
 /* The rest of the plan; dst is there, and of src what others read may be
  * written behind the next barrier. */
 AXE_CHECK axe_status engine_pieces_end(engine_pieces *x);
-/* Bytes that have come to this rank since the last time it was asked. */
-int64_t engine_pieces_bytes(engine_pieces *x);
 
 #endif

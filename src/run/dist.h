@@ -132,6 +132,7 @@ typedef struct axe_dist_plan {
     int             n_fuse;
     const axe_fuse *fuse;
     bool            one_by_one; /* nothing overlaps: to compare */
+    int64_t        *moved;      /* as axe_dist_options has it */
 } axe_dist_plan;
 
 AXE_CHECK axe_status axe_between_plan(axe_ctx *cx, const axe_dist *d,
@@ -161,6 +162,8 @@ typedef struct axe_dist_options {
     const char *measured; /* links are as `axe mesh --measure` has kept them for
                              this engine, where it has; NULL: as guessed */
     const char *records;  /* where that is; NULL: where records are */
+    int64_t *moved; /* [2] unless NULL: bytes that one run brings to devices, as
+                       counted where they are copied, and as plans say */
 } axe_dist_options;
 
 /* All that is between devices.

@@ -176,6 +176,7 @@ run_stage(stage *s, const axe_dist_piecing *g)
     AXE_TRY(engine_pieces_begin(g->x));
     AXE_TRY(run_pieces(s, g));
     s->r->lent = true;
+    s->r->planned += s->fuse->plan->total * s->fuse->plan->bits / 8;
     return engine_pieces_end(g->x);
 }
 

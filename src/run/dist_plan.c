@@ -92,6 +92,7 @@ axe_dist_plan_with(axe_ctx *cx, const axe_program *program, const int64_t *size,
                         program->kernel->name, program->machine->name);
     opt = opt ? opt : &none;
     p->one_by_one = opt->one_by_one;
+    p->moved = opt->moved;
     AXE_TRY(axe_dist_open(cx, program, size, &p->d));
     AXE_TRY(take_measured(cx, opt, &p->d));
     find_between(&all, p->d.k->n_body, p->d.k->body);

@@ -120,6 +120,7 @@ move(axe_dist_runner *r, const axe_tensor *t, const axe_reshard_plan *plan,
     axe_number type;
 
     AXE_TRY(axe_dist_number(r->cx, t, &type));
+    r->planned += plan->total * plan->bits / 8;
     return axe_reshard_run(r->e, plan, type, from, to, NULL);
 }
 
@@ -371,14 +372,33 @@ repeat(axe_dist_runner *r, int n_time, double *times)
     return AXE_OK;
 }
 
+/* What one run has brought to all ranks, by all ranks' counts. */
+static axe_status
+tell_moved(axe_dist_runner *r, int64_t before)
+{
+    int64_t  mine = r->e->moved - before;
+    int64_t *all = axe_new_array(r->cx, int64_t, r->d->n_device);
+
+    if (!r->p->moved)
+        return AXE_OK;
+    AXE_TRY(axe_engine_gather(r->e, &mine, sizeof mine, all));
+    r->p->moved[0] = 0;
+    r->p->moved[1] = r->planned;
+    for (int64_t i = 0; i < r->d->n_device; i++)
+        r->p->moved[0] += all[i];
+    return AXE_OK;
+}
+
 static axe_status
 perform(axe_dist_runner *r, void *const *data, int n_time, double *times)
 {
     const axe_kernel *k = r->d->k;
+    int64_t           before = r->e->moved;
 
     AXE_TRY(load(r));
     AXE_TRY(take_parts(r, data));
     AXE_TRY(run_body(r, k->n_body, k->body, NULL));
+    AXE_TRY(tell_moved(r, before));
     AXE_TRY(send_home(r, data));
     return times ? repeat(r, n_time, times) : AXE_OK;
 }
@@ -400,9 +420,14 @@ axe_dist_on_rank(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
         .part = axe_new_array(cx, axe_exec *, p->d.program->n_part),
         .between = axe_new_array(cx, axe_exec *, p->n_between)};
     axe_status st = axe_device_new(cx, spec, &r.device);
+    int64_t    mark = e->used;
 
     if (st == AXE_OK)
         st = perform(&r, data, n_time, times);
+    if (st == AXE_OK)
+        st = axe_engine_barrier(e); /* nobody reads what is there any more */
+    if (st == AXE_OK)
+        e->used = mark;
     for (int i = 0; i < p->d.program->n_part; i++)
         axe_exec_free(r.part[i]);
     for (int i = 0; i < p->n_between; i++)

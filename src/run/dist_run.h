@@ -15,10 +15,11 @@ typedef struct axe_dist_runner {
     const axe_dist      *d;
     axe_device          *device;
     int64_t              rank;
-    void               **data; /* [n_tensor] this rank's parts */
-    bool                *home; /* [n_tensor] it is in symmetric memory */
-    bool                 lent; /* others may be reading what is there */
-    axe_exec           **part; /* [n_part] */
+    void               **data;    /* [n_tensor] this rank's parts */
+    bool                *home;    /* [n_tensor] it is in symmetric memory */
+    int64_t              planned; /* [bytes] to all ranks by plans so far */
+    bool                 lent;    /* others may be reading what is there */
+    axe_exec           **part;    /* [n_part] */
     axe_exec           **between;
     axe_dist_piecing    *piecing; /* [p->n_fuse] */
 } axe_dist_runner;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What goes between devices while they compute: right, and the same bits as one
 # after the other, over shared memory and by messages of the MPIs that are here;
-# what explain says of it.
+# as many bytes as plans have; what explain says of it.
 # Given: AXE the command, SRC the source directory.
 set -u
 tmp=$(mktemp -d)
@@ -35,6 +35,8 @@ same() {
     $runner "$AXE" run "$@" "$out=b.npy" "${how[@]}" --timeout 20 --random --no-overlap >b 2>&1 </dev/null ||
         { fail "$runner $n: $*, without"; cat b; return; }
     [ "$(grep -c "check $out: ok" a)" = 1 ] || fail "$runner $n: $*: not compared once"
+    grep -q ' bytes between devices, as planned' a ||
+        { fail "$runner $n: $*: bytes"; grep moved a; }
     cmp -s a.npy b.npy || fail "$runner $n: $*: other bits"
 }
 
