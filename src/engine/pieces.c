@@ -15,7 +15,7 @@
 
 #include "base/ctx.h"
 
-enum { LOOKS = 64, FIRST_TAG = 1 };
+enum { LOOKS = 64, LOOKS_A_PIECE = 8, FIRST_TAG = 1 };
 
 /* What one move has in one piece. */
 typedef struct part {
@@ -348,15 +348,19 @@ first_open(const engine_pieces *x, const parts *list)
     return NULL;
 }
 
-/* One look lets all go on. */
+/* A look at one lets all go on, some way: what is said before a long message
+ * and what is sent of it want a look each. */
 static axe_status
 look(engine_pieces *x)
 {
-    part *p = first_open(x, &x->in);
+    for (int i = 0; i < LOOKS_A_PIECE; i++) {
+        part *p = first_open(x, i % 2 ? &x->out : &x->in);
 
-    if (!p)
-        p = first_open(x, &x->out);
-    return p ? x->p.e->ops->test(x->p.e, &p->message) : AXE_OK;
+        p = p ? p : first_open(x, &x->out);
+        if (p)
+            AXE_TRY(x->p.e->ops->test(x->p.e, &p->message));
+    }
+    return AXE_OK;
 }
 
 static axe_status

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 
 #include "base/ctx.h"
+#include "lower/lower.h"
+#include "plan/plan.h"
 #include "run/dist_run.h"
+#include "run/values.h"
 
 /* Pieces are few enough that none is short, and many enough that the last one
  * is little of all. */
@@ -52,7 +55,30 @@ open_end(axe_dist_runner *r, const axe_fuse *f, int tensor, void **out)
     return AXE_OK;
 }
 
-/* Rows of a piece: of whole tiles. */
+/* Which side of its branch, if it has one, the kernel takes for n rows. */
+static bool
+side_of(const axe_dist_runner *r, const axe_fuse *f, int64_t n)
+{
+    const axe_program *p =
+        f->device >= 0 ? r->d->program->part[f->device] : f->between->program;
+    const axe_kernel *k = p->plan->kernel;
+    int64_t          *size = axe_new_array(r->cx, int64_t, k->n_size);
+    axe_values        in = {
+               .kernel = k, .size = size, .cores = axe_device_n_thread(r->device)};
+    int64_t yes = 0;
+
+    if (!p->side_text[0])
+        return false;
+    for (int i = 0; i < k->n_size; i++)
+        size[i] = k->size[i] == f->rows.size
+                      ? n
+                      : axe_dist_size(r->d, NULL, r->rank, k->size[i]);
+    return axe_value_of(&in, axe_lowered_branch(p->lowered)->value, &yes) &&
+           yes != 0;
+}
+
+/* Rows of a piece: of whole tiles, and so many that the kernel does as it does
+ * for all rows. */
 static int64_t
 rows_of_piece(const axe_dist_runner *r, const axe_fuse *f, int64_t rows,
               int64_t row_bytes)
@@ -67,7 +93,10 @@ rows_of_piece(const axe_dist_runner *r, const axe_fuse *f, int64_t rows,
         by = few;
     if (bytes > 0 && by < PIECE_BYTES / bytes)
         by = PIECE_BYTES / bytes;
-    return (by > 0 ? by : 1) * tile;
+    by = by > 0 ? by : 1;
+    while (by < n_tile && side_of(r, f, by * tile) != side_of(r, f, rows))
+        by *= 2;
+    return by * tile;
 }
 
 static axe_status
