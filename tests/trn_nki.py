@@ -48,7 +48,7 @@ def product(lhs_t, rhs):
                 nisa.dma_copy(b, rhs[l * 96:(l + 1) * 96, j * 160:(j + 1) * 160])
                 nisa.nc_matmul(acc, a, b, accumulate=l > 0)
             c = nl.ndarray((64, 160), nl.float32)
-            nisa.tensor_copy(c, acc)
+            nisa.tensor_copy(c, acc, engine=nisa.engine.vector)
             nisa.dma_copy(out[i * 64:(i + 1) * 64, j * 160:(j + 1) * 160], c)
     return out
 
@@ -78,7 +78,7 @@ def rmsnorm(x, w):
     weight = nl.ndarray((rows, n), nl.float32)
     nisa.dma_copy(weight, w.ap([[0, rows], [1, n]]))
     eps = nl.ndarray((rows, 1), nl.float32)
-    nisa.memset(eps, 1e-5)
+    nisa.memset(eps, 1e-5, engine=nisa.engine.vector)
     t = nl.ndarray((rows, n), nl.float32)
     s = nl.ndarray((rows, n), nl.float32)
     total = nl.ndarray((rows, 1), nl.float32)
@@ -97,12 +97,12 @@ def triangle(x):
     t = nl.ndarray((n, n), nl.float32)
     nisa.dma_copy(t, x)
     turned = nl.ndarray((n, n), nl.float32, buffer=nl.psum)
-    nisa.nc_transpose(turned, t)
+    nisa.nc_transpose(turned, t, engine=nisa.engine.tensor)
     u = nl.ndarray((n, n), nl.float32)
-    nisa.tensor_copy(u, turned)
+    nisa.tensor_copy(u, turned, engine=nisa.engine.vector)
     number = nl.ndarray((n, n), nl.float32)
     nisa.iota(number, [[1, n]], channel_multiplier=n)
-    nisa.tensor_tensor(u, u, number, nl.add)
+    nisa.tensor_tensor(u, u, number, nl.add, engine=nisa.engine.vector)
     nisa.affine_select(t, [[-1, n]], 1, u, -7.5, nl.greater_equal)
     nisa.dma_copy(out, t)
     return out
@@ -116,7 +116,7 @@ def folds(x):
     wide = nl.ndarray((rows, n), nl.float32)
     r = nl.ndarray((rows, 6), nl.float32)
     nisa.dma_copy(wide, x)
-    nisa.tensor_copy(t, wide, engine=nisa.gpsimd_engine)
+    nisa.tensor_copy(t, wide, engine=nisa.engine.gpsimd)
     nisa.tensor_scalar(t, t, nl.subtract, 1.0, reverse0=True, op1=nl.multiply, operand1=3.0)
     nisa.tensor_reduce(r, nl.add, t.ap([[n, rows], [1, 6], [6, n // 6]]), axis=2)
     nisa.dma_copy(out, r)
@@ -178,15 +178,15 @@ def fresh(dtype=nl.float32):
 
 
 def k_dma(t, p, x): nisa.dma_copy(p, x)
-def k_keyword(t, p, x): nisa.memset(t, 0.0, mask=None)
+def k_keyword(t, p, x): nisa.memset(t, 0.0, engine=nisa.engine.vector, mask=None)
 def k_name(t, p, x): nl.load(x)
 def k_isa(t, p, x): nisa.select_reduce(t, t)
 def k_dtype(t, p, x): nl.ndarray((1, 1), nl.float64)
-def k_step(t, p, x): nisa.memset(t[:, 0:8:2], 0.0)
-def k_bounds(t, p, x): nisa.memset(t[:, 0:129], 0.0)
+def k_step(t, p, x): nisa.memset(t[:, 0:8:2], 0.0, engine=nisa.engine.vector)
+def k_bounds(t, p, x): nisa.memset(t[:, 0:129], 0.0, engine=nisa.engine.vector)
 def k_parts(t, p, x): nl.ndarray((129, 1), nl.float32)
-def k_engine(t, p, x): nisa.tensor_copy(t, t, engine=nisa.scalar_engine)
-def k_two(t, p, x): nisa.tensor_tensor(t, p, p, nl.add)
+def k_engine(t, p, x): nisa.tensor_copy(t, t, engine=nisa.engine.scalar)
+def k_two(t, p, x): nisa.tensor_tensor(t, p, p, nl.add, engine=nisa.engine.vector)
 def k_sum(t, p, x): nisa.nc_matmul(fresh(), t, t, accumulate=True)
 def k_group(t, p, x): nisa.nc_matmul(p, t, t)
 def k_result(t, p, x): nisa.nc_matmul(t, t, t, accumulate=False)
@@ -194,20 +194,39 @@ def k_moving(t, p, x): nisa.nc_matmul(p, t, p, accumulate=False)
 def k_fold(t, p, x): nisa.tensor_reduce(t, nl.add, t, axis=0)
 def k_bias(t, p, x): nisa.activation(t, nl.exp, t, bias=1.0)
 def k_function(t, p, x): nisa.activation(t, nl.add, t)
-def k_operator(t, p, x): nisa.tensor_tensor(t, t, t, nl.exp)
+def k_operator(t, p, x): nisa.tensor_tensor(t, t, t, nl.exp, engine=nisa.engine.vector)
 def k_reduce(t, p, x): nisa.activation_reduce(t, nl.exp, t, nl.maximum, t[:, 0:1])
 def k_column(t, p, x): nisa.tensor_scalar(t, t, nl.add, t)
 def k_gpsimd(t, p, x): nisa.iota(p, [[1, 128]])
-def k_unwritten(t, p, x): nisa.tensor_copy(t, nl.ndarray((128, 128), nl.float32))
+def k_unwritten(t, p, x): nisa.activation(t, nl.exp, nl.ndarray((128, 128), nl.float32))
 def k_room(t, p, x): nl.ndarray((128, 50000), nl.float32)
-def k_pattern(t, p, x): nisa.memset(t.ap([[128, 128], [2, 128]]), 0.0)
-def k_stride(t, p, x): nisa.memset(t.ap([[256, 64], [1, 128]]), 0.0)
-def k_index(t, p, x): nisa.memset(t[0, 0, 0], 0.0)
-def k_transpose(t, p, x): nisa.nc_transpose(fresh(nl.bfloat16), t)
-def k_vector(t, p, x): nisa.nc_transpose(t, t, engine=nisa.vector_engine)
+def k_pattern(t, p, x): nisa.memset(t.ap([[128, 128], [2, 128]]), 0.0, engine=nisa.engine.vector)
+def k_stride(t, p, x): nisa.memset(t.ap([[256, 64], [1, 128]]), 0.0, engine=nisa.engine.vector)
+def k_index(t, p, x): nisa.memset(t[0, 0, 0], 0.0, engine=nisa.engine.vector)
+def k_transpose(t, p, x): nisa.nc_transpose(fresh(nl.bfloat16), t, engine=nisa.engine.tensor)
+def k_vector(t, p, x): nisa.nc_transpose(t, t, engine=nisa.engine.vector)
+def k_choice(t, p, x): nisa.tensor_copy(t, t)
+def k_square(t, p, x): nisa.nc_transpose(fresh(), t)
+def k_reach(t, p, x): nisa.tensor_copy(t, p, engine=nisa.engine.gpsimd)
+def k_divide(t, p, x): nisa.tensor_scalar(t, t, nl.divide, 2.0)
+def k_power(t, p, x): nisa.tensor_scalar(t, t, nl.power, 2.0)
+def k_inverse(t, p, x): nisa.activation(t, nl.reciprocal, t, bias=t[:, 0:1])
+def k_reverse(t, p, x): nisa.tensor_scalar_reduce(t, t, nl.subtract, 1.0, nl.add, t, reverse0=True)
+def k_old(t, p, x): nisa.tensor_copy(t, t, engine=nisa.vector_engine)
+def k_float(t, p, x):
+    nisa.memset(nl.ndarray((128, 4), nl.int8), 0.0, engine=nisa.engine.vector)
 
 
 REFUSED = [
+    (k_choice, "say engine="),
+    (k_square, "say engine="),
+    (k_reach, "gpsimd has no access to psum"),
+    (k_divide, "nl.divide is outside of the subset"),
+    (k_power, "nl.power is outside of the subset"),
+    (k_inverse, "reciprocal takes no bias"),
+    (k_reverse, "nisa.tensor_scalar_reduce is outside of the subset"),
+    (k_old, "nisa.vector_engine is outside of the subset"),
+    (k_float, "whose elements are integers"),
     (k_dma, "is in psum, and may be in hbm or sbuf"),
     (k_keyword, "unexpected keyword argument 'mask'"),
     (k_name, "nl.load is outside of the subset"),
@@ -242,7 +261,7 @@ for function, error in REFUSED:
     with nki.recording() as record:
         t = nl.ndarray((128, 128), nl.float32)
         p = nl.ndarray((128, 128), nl.float32, buffer=nl.psum)
-        nisa.memset(t, 1.0)
+        nisa.memset(t, 1.0, engine=nisa.engine.vector)
         nisa.nc_matmul(p, t, t, accumulate=False)
         said = "nothing"
         try:

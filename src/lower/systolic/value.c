@@ -131,6 +131,18 @@ sys_both(sys *s, const char *f, sys_val a, sys_val b, const sys_val *want)
     return out;
 }
 
+/* 1 / b. */
+static sys_val
+inverse(sys *s, sys_val b, const sys_val *want)
+{
+    sys_val out = sys_result(s, want, b.column);
+
+    b = sys_as_tile(s, b, b.column);
+    sys_line(s, "vector reciprocal %s, %s", put(s, &out), put(s, &b));
+    busy(s, AXE_TRN_vector, 8);
+    return out;
+}
+
 /* -------------------------------------------------------------- functions */
 
 static const axe_node *
@@ -385,6 +397,25 @@ from_index(sys *s, const axe_node *n)
     return out;
 }
 
+/* No instruction divides: what is divided by a number is multiplied by another,
+ * else by a reciprocal, a value of its own that several may use. */
+static sys_val
+quotient(sys *s, const axe_node *n, const sys_val *want)
+{
+    const axe_node *x = n->arg[0], *y = n->arg[1];
+    double          by, c;
+
+    if (is_number(y, &by))
+        return sys_both(s, "multiply", sys_value(s, x, NULL),
+                        sys_number(1 / by), want);
+    if (is_number(x, &c) && c == 1)
+        return inverse(s, sys_value(s, y, NULL), want);
+    const axe_node *one = axe_fconst(s->cx, n->at, n->type, 1);
+    const axe_node *r = axe_node2(s->cx, AXE_OP_div, one, y);
+    sys_val         a = sys_value(s, x, NULL);
+    return sys_both(s, "multiply", a, sys_value(s, r, NULL), want);
+}
+
 static const sys_known *
 known(const sys *s, const axe_node *n)
 {
@@ -406,7 +437,7 @@ is_two(const axe_node *n)
 static bool
 commutes(axe_op op)
 {
-    return op != AXE_OP_sub && op != AXE_OP_div && op != AXE_OP_pow;
+    return op != AXE_OP_sub;
 }
 
 static const char *
@@ -516,6 +547,8 @@ fresh(sys *s, const axe_node *n, const sys_val *want)
         sys_copy(s, &out, &x, sys_parts(s), sys_cols(s));
         return out;
     }
+    if (n->op == AXE_OP_div)
+        return quotient(s, n, want);
     if (f && f->two && find_chain(s, n, &of_n, &of_x))
         return chain(s, n, of_n, of_x, want);
     if (f && f->two)

@@ -25,12 +25,13 @@ typedef struct printer {
 static const struct {
     axe_type    type;
     const char *name;
-} types[] = {{AXE_TYPE_f32, "float32"},       {AXE_TYPE_bf16, "bfloat16"},
-             {AXE_TYPE_f16, "float16"},       {AXE_TYPE_i32, "int32"},
-             {AXE_TYPE_u32, "uint32"},        {AXE_TYPE_i16, "int16"},
-             {AXE_TYPE_u16, "uint16"},        {AXE_TYPE_i8, "int8"},
-             {AXE_TYPE_u8, "uint8"},          {AXE_TYPE_f8e4m3, "float8_e4m3"},
-             {AXE_TYPE_f8e5m2, "float8_e5m2"}};
+} types[] = {
+    {AXE_TYPE_f32, "float32"},       {AXE_TYPE_bf16, "bfloat16"},
+    {AXE_TYPE_f16, "float16"},       {AXE_TYPE_i32, "int32"},
+    {AXE_TYPE_u32, "uint32"},        {AXE_TYPE_i16, "int16"},
+    {AXE_TYPE_u16, "uint16"},        {AXE_TYPE_i8, "int8"},
+    {AXE_TYPE_u8, "uint8"},          {AXE_TYPE_f8e4m3, "float8_e4m3fn"},
+    {AXE_TYPE_f8e5m2, "float8_e5m2"}};
 
 static const char *
 type_name(axe_type t)
@@ -39,6 +40,12 @@ type_name(axe_type t)
         if (types[i].type == t)
             return types[i].name;
     return axe_type_table[t].name;
+}
+
+static bool
+is_number(const axe_trace_expr *e, int64_t n)
+{
+    return e->op == '#' && e->value == n;
 }
 
 static int
@@ -63,6 +70,9 @@ put_expr(printer *p, const axe_trace_expr *e, int least)
         axe_puts(p->out, ", ");
         put_expr(p, e->b, 1);
         axe_putc(p->out, ')');
+    } else if (e->op == '-' && is_number(e->a, 0)) {
+        axe_putc(p->out, '-');
+        put_expr(p, e->b, 3);
     } else {
         put_expr(p, e->a, level_of(e));
         axe_putf(p->out, " %s ", e->op == '/' ? "//" : (char[]){e->op, 0});
@@ -71,10 +81,24 @@ put_expr(printer *p, const axe_trace_expr *e, int least)
     axe_puts(p->out, parens ? ")" : "");
 }
 
-static bool
-is_number(const axe_trace_expr *e, int64_t n)
+/* e > 0, or (below) e < 1: of the smaller of one and x that is x's, and so on.
+ */
+static void
+put_condition(printer *p, const axe_trace_expr *e, bool below)
 {
-    return e->op == '#' && e->value == n;
+    for (;;) {
+        bool clamp = (e->op == '<' && e->a->op == '#' && e->a->value > 0) ||
+                     (e->op == '>' && is_number(e->a, 0));
+        if (clamp)
+            e = e->b;
+        else if (e->op == '-' && is_number(e->a, 1)) {
+            e = e->b;
+            below = !below;
+        } else
+            break;
+    }
+    put_expr(p, e, 1);
+    axe_puts(p->out, below ? " < 1" : " > 0");
 }
 
 /* "a:a + n" */
@@ -244,15 +268,21 @@ put_do(printer *p, const axe_trace_step *s)
             put_flag(p, s->value[i].count);
             continue;
         }
-        put_value(p, &s->value[i]);
+        if (s->op == AXE_TRN_OP_memset &&
+            s->value[i].kind == AXE_TRACE_NUMBER &&
+            !axe_type_is_float(p->t->tensor[s->value[0].access.tensor].type))
+            axe_putf(p->out, "%.0f", s->value[i].number);
+        else
+            put_value(p, &s->value[i]);
     }
     if (s->op == AXE_TRN_OP_nc_matmul && !says_accumulate(s))
         put_accumulate(p, s);
     if (s->op == AXE_TRN_OP_tensor_reduce)
         axe_puts(p->out, ", axis=1");
-    if (s->engine == AXE_TRN_gpsimd &&
-        (axe_trn_ops[s->op].engines & 1U << AXE_TRN_vector))
-        axe_puts(p->out, ", engine=nisa.gpsimd_engine");
+    unsigned engines = axe_trn_ops[s->op].engines;
+    if (engines & (engines - 1)) /* else NKI's compiler would choose */
+        axe_putf(p->out, ", engine=nisa.engine.%s",
+                 axe_trn_engines[s->engine].name);
     axe_putc(p->out, ')');
 }
 
@@ -334,7 +364,7 @@ put_steps(printer *p, const axe_trace_step *s)
         } else {
             if (is_if(p, s->var)) {
                 axe_puts(p->out, "if ");
-                put_expr(p, s->count, 1);
+                put_condition(p, s->count, false);
                 axe_puts(p->out, ":\n");
             } else {
                 axe_putf(p->out, "for %s in range(", p->t->var[s->var]);

@@ -144,6 +144,11 @@ check_function(trn_run *r, const trn_instr *in, int i)
     if (f->act != act)
         return axe_fail(r->cx, at, AXE_EUNSUPPORTED, "%s of %s may not be %s",
                         name, axe_trn_ops[in->step->op].name, f->name);
+    const trn_place *bias = trn_arg(in, "bias");
+    if (act && bias && in->p[i].function == AXE_TRN_FN_reciprocal)
+        return axe_fail(r->cx, at, AXE_EUNSUPPORTED,
+                        "%s of reciprocal takes no bias",
+                        axe_trn_ops[in->step->op].name);
     bool fold = strcmp(name, "reduce_op") == 0 ||
                 in->step->op == AXE_TRN_OP_tensor_reduce;
     bool sum = in->p[i].function == AXE_TRN_FN_add;

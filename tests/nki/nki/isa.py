@@ -7,13 +7,14 @@ import numpy as np
 from . import _machine
 from ._machine import Refused, View
 
-vector_engine, scalar_engine, gpsimd_engine, tensor_engine = (
-    "vector", "scalar", "gpsimd", "tensor")
+
+class engine:
+    tensor, vector, scalar, gpsimd = "tensor", "vector", "scalar", "gpsimd"
 
 _F = np.float32
 _ALU = {
-    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
-    "maximum": np.fmax, "minimum": np.fmin, "power": np.power, "equal": np.equal,
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply,
+    "maximum": np.fmax, "minimum": np.fmin, "equal": np.equal,
     "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal,
     "greater": np.greater, "greater_equal": np.greater_equal,
 }
@@ -22,7 +23,7 @@ _ACT = {
     "sqrt": np.sqrt, "rsqrt": lambda x: _F(1) / np.sqrt(x), "tanh": np.tanh,
     "sigmoid": lambda x: _F(1) / (_F(1) + np.exp(-x)),
     "relu": lambda x: np.maximum(x, _F(0)), "silu": lambda x: x / (_F(1) + np.exp(-x)),
-    "sin": np.sin, "abs": np.abs,
+    "sin": np.sin, "abs": np.abs, "reciprocal": lambda x: _F(1) / x,
 }
 
 
@@ -70,10 +71,15 @@ def _do(engine, opcode, tiles, /, **named):
     _machine.current().do(engine, opcode, tiles, named)
 
 
-def _engine(engine, usual, *others):
-    if engine not in (None, usual, *others):
+def _engine(engine, tiles, *able):
+    """The engine that is said: else NKI's compiler would choose one."""
+    if engine is None:
+        raise Refused(f"say engine=: NKI chooses one of {', '.join(able)}, and the trace has one")
+    if engine not in able:
         raise Refused(f"the engine {engine} does not run this on Trainium 1")
-    return engine or usual
+    if engine == "gpsimd" and any(View.of(t).tensor.buffer == "psum" for t in tiles):
+        raise Refused("gpsimd has no access to psum")
+    return engine
 
 
 def dma_copy(dst, src):
@@ -107,7 +113,7 @@ def nc_matmul(dst, stationary, moving, accumulate=None):
 
 
 def nc_transpose(dst, data, engine=None):
-    engine = _engine(engine, "tensor", "vector")
+    engine = _engine(engine, [dst, data], "tensor", "vector")
     x, out = View.of(data), View.of(dst)
     if x.tensor.dtype != out.tensor.dtype:
         raise Refused("a transpose keeps the type")
@@ -122,14 +128,15 @@ def nc_transpose(dst, data, engine=None):
 
 
 def tensor_copy(dst, src, engine=None):
-    _do(_engine(engine, "vector", "gpsimd"), "tensor_copy", [dst, src])
+    _do(_engine(engine, [dst, src], "vector", "gpsimd"), "tensor_copy", [dst, src])
     View.of(dst).store(View.of(src).load())
 
 
 def tensor_tensor(dst, data1, data2, op, engine=None):
     if View.of(data1).tensor.buffer == View.of(data2).tensor.buffer == "psum":
         raise Refused("both operands are in psum; one may be")
-    _do(_engine(engine, "vector", "gpsimd"), "tensor_tensor", [dst, data1, data2], op=op)
+    tiles = [dst, data1, data2]
+    _do(_engine(engine, tiles, "vector", "gpsimd"), "tensor_tensor", tiles, op=op)
     View.of(dst).store(_alu(op, View.of(data1).load(), View.of(data2).load()))
 
 
@@ -143,8 +150,8 @@ def _two(x, op0, operand0, reverse0, op1, operand1, reverse1):
 
 
 def tensor_scalar(dst, data, op0, operand0, reverse0=False, op1=None, operand1=None,
-                  reverse1=False, engine=None):
-    _do(_engine(engine, "vector"), "tensor_scalar", [dst, data], op0=op0, operand0=operand0,
+                  reverse1=False, engine="vector"):
+    _do(_engine(engine, [], "vector"), "tensor_scalar", [dst, data], op0=op0, operand0=operand0,
         reverse0=reverse0, op1=op1, operand1=operand1, reverse1=reverse1)
     View.of(dst).store(
         _two(View.of(data).load(), op0, operand0, reverse0, op1, operand1, reverse1))
@@ -179,6 +186,8 @@ def _activate(data, op, bias, scale):
 def activation(dst, op, data, bias=None, scale=None):
     if isinstance(bias, (int, float)):
         raise Refused("bias is a column of a tile")
+    if op.name == "reciprocal" and bias is not None:
+        raise Refused("reciprocal takes no bias on Trainium 1")
     _do("scalar", "activation", [dst, data], op=op, bias=bias, scale=scale)
     View.of(dst).store(_activate(data, op, bias, scale))
 
@@ -199,8 +208,10 @@ def reciprocal(dst, data):
 
 
 def memset(dst, value, engine=None):
-    _do(_engine(engine, "vector", "gpsimd"), "memset", [dst], value=float(value))
     out = View.of(dst)
+    if out.tensor.dtype[0] in "iu" and not isinstance(value, int):
+        raise Refused(f"{value!r} for {out.tensor.name}, whose elements are integers")
+    _do(_engine(engine, [dst], "vector", "gpsimd"), "memset", [dst], value=float(value))
     out.store(np.full((out.parts[0], out.n), value, _F))
 
 

@@ -31,9 +31,9 @@ sbuf = _Name("sbuf")
 psum = _Name("psum")
 shared_hbm = _Name("hbm")
 
-for _word in ("add subtract multiply divide maximum minimum power equal not_equal less "
+for _word in ("add subtract multiply maximum minimum equal not_equal less "
               "less_equal greater greater_equal copy exp log square sqrt rsqrt tanh "
-              "sigmoid relu silu gelu sin abs").split():
+              "sigmoid relu silu gelu sin abs reciprocal").split():
     globals()[_word] = _Name(_word)
 
 

@@ -40,7 +40,6 @@ static const struct {
     {"tensor_reduce", "vector", AXE_TRN_ALWAYS, "fr", {4, 128}, 512},
     {"tensor_reduce", "vector", AXE_TRN_FOLD_BF16, "fr", {4, 128}, 256},
     {"reciprocal", "vector", AXE_TRN_ALWAYS, "pf", {1, 30}, 240},
-    {"reciprocal", "scalar", AXE_TRN_ALWAYS, "pf", {1, 30}, 64},
     {"memset", "vector", AXE_TRN_ZERO_TWO, "pf", {1, 300}, 150},
     {"memset", "gpsimd", AXE_TRN_ALWAYS, "pf", {1, 300}, 300},
     {"iota", "gpsimd", AXE_TRN_ALWAYS, "pf", {1, 300}, 450},

@@ -106,7 +106,7 @@ class Tile:
         view = self[index]
         if isinstance(value, (int, float)):
             from nki import isa
-            isa.memset(view, value)
+            isa.memset(view, value, engine="vector")
             ended(view, value == 0)
         elif isinstance(value, Pending):
             value.run(view)

@@ -40,20 +40,23 @@ def nc_matmul(stationary, moving, mask=None):
 
 
 def tensor_copy(src, mask=None, engine=None):
+    engine = engine or "vector"  # the compiler may choose; what the shim takes, the record says
     return _pending(lambda d, s: _new.tensor_copy(d, s, engine=engine), [src], mask)
 
 
 def nc_transpose(data, mask=None, engine=None):
+    engine = engine or "tensor"
     return _pending(lambda d, s: _new.nc_transpose(d, s, engine=engine), [data], mask)
 
 
 def tensor_tensor(data1, data2, op, mask=None, engine=None):
+    engine = engine or "vector"
     return _pending(lambda d, x, y: _new.tensor_tensor(d, x, y, op, engine=engine),
                     [data1, data2], mask)
 
 
 def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, reverse1=False,
-                  mask=None, engine=None):
+                  mask=None, engine="vector"):
     return _pending(
         lambda d, x, a, b: _new.tensor_scalar(d, x, op0, a, reverse0=reverse0, op1=op1,
                                               operand1=b, reverse1=reverse1, engine=engine),

@@ -10,9 +10,9 @@ from ._tensor import Pending, Tile, crop, tile
 
 float32, bfloat16, float16, int32 = _new.float32, _new.bfloat16, _new.float16, _new.int32
 
-for _word in ("add subtract multiply divide maximum minimum power equal not_equal less "
+for _word in ("add subtract multiply maximum minimum equal not_equal less "
               "less_equal greater greater_equal copy exp log square sqrt rsqrt tanh "
-              "sigmoid relu silu abs").split():
+              "sigmoid relu silu abs reciprocal").split():
     globals()[_word] = getattr(_new, _word)
 
 
