@@ -83,7 +83,10 @@ help_passes(void)
     printf("passes of planning, for `axe compile --emit NAME`, in order:\n\n");
     for (int i = 0; axe_pass_named(i, &name, &text); i++)
         printf("  %-13s%s\n", name, text);
-    printf("\nMost are for some machines alone; --emit says for which not.\n");
+    printf("\nMost are for some machines alone; --emit says for which not.\n"
+           "\ndialects of the text, for the same:\n\n");
+    for (int i = 0; axe_dialect_named(i, &name, &text); i++)
+        printf("  %-13s%s\n", name, text);
     return axe_tool_finish(AXE_EXIT_OK);
 }
 

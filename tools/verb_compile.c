@@ -31,6 +31,7 @@ typedef struct options {
     axe_kernel_args kernel;
     const char     *out, *cache;
     const char     *pass; /* of planning, to show the kernel after; or NULL */
+    const char     *dialect;        /* of the text, or NULL */
     const char     *aot[AOT_KINDS]; /* files by kind, or NULL */
     const char     *twice;          /* the second of a kind */
     axe_stage       stage;
@@ -50,9 +51,11 @@ static const char help[] =
     "  axe compile gemm.axe --target sm_90a -o gemm.{cu,cubin,c,h}\n"
     "  axe compile gemm.axe --target opencl-sg16 -o gemm.{cl,c,h}\n"
     "\n"
-    "      --emit STAGE        ir, plan, lower, c (default) or so; or what "
-    "a\n"
-    "                          pass of planning leaves (axe help passes)\n"
+    "      --emit STAGE        ir, plan, lower, c (default) or so; what a "
+    "pass of\n"
+    "                          planning leaves, or another dialect "
+    "of the text\n"
+    "                          (axe help passes lists both)\n"
     "  -o, --output OUT        where to; '-' is standard output (default).  "
     "Without\n"
     "                          --emit, what ends in .c .h .o .a is for "
@@ -95,11 +98,12 @@ take_aot(options *o, const char *name)
 }
 
 static bool
-is_pass(const char *arg)
+is_named(bool (*named)(int i, const char **name, const char **text),
+         const char *arg)
 {
     const char *name;
 
-    for (int i = 0; axe_pass_named(i, &name, NULL); i++)
+    for (int i = 0; named(i, &name, NULL); i++)
         if (strcmp(arg, name) == 0)
             return true;
     return false;
@@ -119,13 +123,16 @@ take_option(axe_ctx *cx, options *o, int c, const char *arg)
         o->wide = true;
     else if (c == OPT_EMIT && strcmp(arg, "so") == 0)
         o->object = o->staged = true;
-    else if (c == OPT_EMIT && is_pass(arg)) {
+    else if (c == OPT_EMIT && is_named(axe_pass_named, arg)) {
         o->pass = arg;
         o->stage = AXE_STAGE_IR;
+    } else if (c == OPT_EMIT && is_named(axe_dialect_named, arg)) {
+        o->dialect = arg;
+        o->stage = AXE_STAGE_LOWER;
     } else if (c == OPT_EMIT && !axe_stage_named(arg, &o->stage))
         return axe_tool_usage(verb,
                               "--emit %s: ir, plan, lower, c, so, or a pass "
-                              "that `axe help passes` lists",
+                              "or dialect that `axe help passes` lists",
                               arg);
     o->staged = o->staged || c == OPT_EMIT;
     return axe_kernel_option(cx, &o->kernel, verb, c, arg);
@@ -372,8 +379,9 @@ put_stage(axe_ctx *cx, const options *o)
     AXE_TRY(axe_kernel_strict(cx, &o->kernel));
     if (o->object)
         return put_object(cx, o, p);
-    AXE_TRY(o->pass ? axe_program_emit_pass(cx, p, o->pass, &text)
-                    : axe_program_emit(cx, p, o->stage, &text));
+    AXE_TRY(o->pass      ? axe_program_emit_pass(cx, p, o->pass, &text)
+            : o->dialect ? axe_program_emit_dialect(cx, p, o->dialect, &text)
+                         : axe_program_emit(cx, p, o->stage, &text));
     return axe_tool_write(cx, o->out, text.text, text.len);
 }
 

@@ -97,6 +97,18 @@ AXE_CHECK axe_status axe_program_emit_pass(axe_ctx *cx, const axe_program *p,
  * False beyond the last. */
 bool axe_pass_named(int i, const char **name, const char **text);
 
+/* The text that a program for a machine has, in another dialect of its
+ * language:
+ * --emit NAME of the command.  The program is compiled to AXE_STAGE_LOWER.
+ * dialect  "nki01"; see axe_dialect_named
+ * Errors   EARG: no such dialect, or the machine's language is another.
+ *          EUNSUPPORTED: the dialect has no words for something */
+AXE_CHECK axe_status axe_program_emit_dialect(axe_ctx *cx, const axe_program *p,
+                                              const char *dialect,
+                                              axe_buf    *out);
+/* Name and meaning of dialect i; either may be NULL.  False beyond the last. */
+bool axe_dialect_named(int i, const char **name, const char **text);
+
 /* The plan as one line of JSON. */
 AXE_CHECK axe_status axe_program_plan_json(axe_ctx *cx, const axe_program *p,
                                            axe_buf *out);

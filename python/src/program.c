@@ -299,7 +299,18 @@ finish_text(axepy_program *p, axe_status st, const axe_buf *b, axe_mark m)
     return out;
 }
 
-/* emit("c") or of a pass */
+static bool
+is_dialect(const char *name)
+{
+    const char *one;
+
+    for (int i = 0; axe_dialect_named(i, &one, NULL); i++)
+        if (strcmp(name, one) == 0)
+            return true;
+    return false;
+}
+
+/* emit("c"), of a pass, or in a dialect */
 static PyObject *
 program_emit(PyObject *self, PyObject *args)
 {
@@ -317,6 +328,8 @@ program_emit(PyObject *self, PyObject *args)
         i++;
     if (i < AXE_N_STAGE)
         st = axe_program_emit(p->cx, p->program, (axe_stage)i, &b);
+    else if (is_dialect(name))
+        st = axe_program_emit_dialect(p->cx, p->program, name, &b);
     else
         st = axe_program_emit_pass(p->cx, p->program, name, &b);
     return finish_text(p, st, &b, m);

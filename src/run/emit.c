@@ -1,5 +1,7 @@
 /* emit.c - programs looked at: the text of their stages, what they are called
  * with. */
+#include <string.h>
+
 #include "axe/compile.h"
 
 #include "base/ctx.h"
@@ -8,6 +10,16 @@
 #include "plan/passes.h"
 #include "plan/plan.h"
 #include "run/program.h"
+#include "run/target.h"
+
+static const struct {
+    const char  *name, *text, *of;
+    axe_language language;
+} dialects[] = {
+#define DIALECT(id, language, text)                                            \
+    {#id, text, #language, AXE_LANGUAGE_##language},
+#include "machine/dialects.def"
+};
 
 static axe_status
 too_early(axe_ctx *cx, const axe_program *p)
@@ -69,6 +81,49 @@ axe_program_emit_pass(axe_ctx *cx, const axe_program *p, const char *pass,
     else
         axe_kernel_print(cx, out, k);
     return AXE_OK;
+}
+
+bool
+axe_dialect_named(int i, const char **name, const char **text)
+{
+    bool there = i >= 0 && i < AXE_LEN(dialects);
+
+    if (there && name)
+        *name = dialects[i].name;
+    if (there && text)
+        *text = dialects[i].text;
+    return there;
+}
+
+axe_status
+axe_program_emit_dialect(axe_ctx *cx, const axe_program *p, const char *dialect,
+                         axe_buf *out)
+{
+    int i = 0;
+
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, dialect);
+    AXE_NEED(cx, out);
+    AXE_TRY(axe_kernel_own(cx, p->kernel));
+    while (i < AXE_LEN(dialects) && strcmp(dialects[i].name, dialect) != 0)
+        i++;
+    if (i == AXE_LEN(dialects))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "there is no dialect %s; `axe help passes` lists them",
+                        dialect);
+    if (p->meshed || p->machine->language != dialects[i].language) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                 "%s is for kernels of one machine, of language %s; %s is "
+                 "for %s",
+                 dialect, dialects[i].of, p->kernel->name,
+                 p->meshed ? "a mesh" : p->machine->name);
+        axe_help(cx, "name another machine (-t), or --emit c");
+        return AXE_EARG;
+    }
+    if (!p->lowered)
+        return too_early(cx, p);
+    return axe_target_of(p->machine)
+        ->print_dialect(cx, p->lowered, (axe_dialect)i, out);
 }
 
 bool

@@ -9,11 +9,21 @@
 #include "lower/lower.h"
 #include "sim/sim.h"
 
+/* Rows of dialects.def. */
+typedef enum axe_dialect {
+#define DIALECT(id, language, text) AXE_DIALECT_##id,
+#include "machine/dialects.def"
+    AXE_N_DIALECT
+} axe_dialect;
+
 typedef struct axe_target {
     /* The text for the machine's compiler.  wide: for sizes above
      * AXE_CUDA_MOST */
     axe_status (*print)(axe_ctx *cx, const axe_lowered *l, bool wide,
                         axe_buf *out);
+    /* In a dialect of its language; NULL: there are none. */
+    axe_status (*print_dialect)(axe_ctx *cx, const axe_lowered *l,
+                                axe_dialect dialect, axe_buf *out);
     /* Of one side of axe_lowered_branch; NULL: a text has both. */
     axe_status (*print_side)(axe_ctx *cx, const axe_lowered *l, int side,
                              axe_buf *out);

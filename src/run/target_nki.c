@@ -13,7 +13,14 @@ static axe_status
 print(axe_ctx *cx, const axe_lowered *l, bool wide, axe_buf *out)
 {
     (void)wide;
-    return axe_print_nki(cx, l, out);
+    return axe_print_nki(cx, l, false, out);
+}
+
+static axe_status
+print_dialect(axe_ctx *cx, const axe_lowered *l, axe_dialect dialect,
+              axe_buf *out)
+{
+    return axe_print_nki(cx, l, dialect == AXE_DIALECT_nki01, out);
 }
 
 static int64_t
@@ -139,5 +146,6 @@ simulate(axe_ctx *cx, const axe_lowered *l, const axe_sim_spec *spec,
 
 const axe_target axe_nki_target = {
     .print = print,
+    .print_dialect = print_dialect,
     .simulate = simulate,
 };

@@ -36,6 +36,9 @@ floats cpu-avx512 ir
 floats cpu-avx512 plan
 dots cpu-avx512-bf16 plan
 dots cpu-avx512-bf16 lower
+gemm trn1 c
+gemm trn1 nki01
+softmax_causal trn1 nki01
 gemm_sm90 sm_90a plan
 gemm_sm90 sm_90a lower
 gemm_sm100 sm_100a plan

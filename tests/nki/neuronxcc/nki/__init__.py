@@ -50,7 +50,21 @@ class _Named:
         self.name = name
 
 
-jit = baremetal
+def jit(function):
+    """A kernel that returns tensors of shared_hbm: arrays in and out."""
+
+    def kernel(*given):
+        record, args = _machine.current(), []
+        for name, x in zip(inspect.signature(function).parameters, given, strict=True):
+            t = x if isinstance(x, int) else record.input(name, x)
+            args.append(t if isinstance(t, int) else Tile(t, t.shape))
+        out = function(*args)
+        out = out if isinstance(out, tuple) else (out,)
+        for t in out:
+            record.output(t.tensor)
+        return tuple(t.tensor.array() for t in out)
+
+    return kernel
 
 
 def benchmark(*_, **__):

@@ -79,15 +79,29 @@ class Tile:
         index = index if isinstance(index, tuple) else (index,)
         if len(index) != len(self.shape):
             raise Refused(f"{self.tensor.name} has {len(self.shape)} dimensions")
+        if all(isinstance(i, slice) for i in index):
+            index = self._sliced(index)
         at = np.zeros((1, 1), np.int64)
         for i, n, stride in zip(index, self.shape, self.strides, strict=True):
             if isinstance(i, slice):
-                raise Refused("slices of tiles: use nl.arange")
+                raise Refused("slices beside indices of nl.arange")
             i = np.asarray(i)
             if i.min() < 0 or i.max() >= n:
                 raise Refused(f"{i.min()} to {i.max()} leaves {self.tensor.name}, {n} long")
             at = at + i * stride
         return at.reshape(at.shape[0], -1)
+
+    def _sliced(self, index):
+        """Slices as indices of nl.arange."""
+        out = []
+        for k, (i, n) in enumerate(zip(index, self.shape, strict=True)):
+            low, high = i.start or 0, n if i.stop is None else i.stop
+            if i.step not in (None, 1) or not 0 <= low < high <= n:
+                raise Refused(f"{low}:{high} leaves {self.tensor.name}, {n} long, or has steps")
+            shape = [1] * len(self.shape)
+            shape[k] = high - low
+            out.append(np.arange(low, high).reshape(shape))
+        return tuple(out)
 
     def _view(self, at):
         row = int(np.prod(self.tensor.shape[1:])) if self.tensor.buffer != "hbm" else 1
@@ -146,7 +160,12 @@ def tile(record, shape, dtype, place):
     shape = list(shape)
     if place.buffer == "hbm":
         raise Refused("tensors of device memory come as parameters")
-    if place.buffer == "sbuf":
+    two = len(shape) == 2 and hasattr(shape[0], "par")
+    if two:
+        shape = [shape[0].par, shape[1]]
+    if two and place.buffer == "psum" and shape[1] * BYTES[dtype.name] > BANK:
+        raise Refused(f"{shape[1]} elements are more than a bank has")
+    if two or place.buffer == "sbuf":
         t = record.tensor(tuple(shape), dtype, place,
                           None, None if place.byte is None else (0, place.byte))
         return Tile(t, shape)

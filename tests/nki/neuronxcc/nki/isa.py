@@ -1,9 +1,14 @@
 """neuronxcc.nki.isa: the instructions that return their results."""
 
+import numpy as np
 from nki import isa as _new
+from nki import language as _nl
 from nki._machine import Refused, View
 
-from ._tensor import Pending, crop, ended
+from ._tensor import Pending, Tile, _steps, crop, ended
+
+tensor_engine, vector_engine, scalar_engine, gpsimd_engine = (
+    "tensor", "vector", "scalar", "gpsimd")
 
 
 def _column(x):
@@ -80,15 +85,69 @@ def tensor_reduce(op, data, axis, negate=False, mask=None):
                                         negate=negate), [data], mask)
 
 
+def _scale(x):
+    """1, which is what it is by itself, is not written down."""
+    return None if isinstance(x, (int, float)) and x == 1 else _column(x)
+
+
 def activation(op, data, bias=None, scale=1.0, mask=None):
     return _pending(lambda d, x, b, s: _new.activation(d, op, x, bias=b, scale=s),
-                    [data, _column(bias), _column(scale)], mask)
+                    [data, _column(bias), _scale(scale)], mask)
 
 
 def activation_reduce(op, data, reduce_op, reduce_res, bias=None, scale=1.0, mask=None):
     return _pending(
         lambda d, x, r, b, s: _new.activation_reduce(d, op, x, reduce_op, r, bias=b, scale=s),
-        [data, reduce_res, _column(bias), _column(scale)], mask, reduce_res)
+        [data, reduce_res, _column(bias), _scale(scale)], mask, reduce_res)
+
+
+def dma_copy(*, dst, src):
+    _new.dma_copy(*(View.of(x.tensor) if isinstance(x, Tile) else x for x in (dst, src)))
+
+
+def memset(shape, value, dtype, engine="vector"):
+    def run(dst):
+        if tuple(shape) != (dst.parts[0], dst.n) or dtype.name != dst.tensor.dtype:
+            raise Refused(f"{tuple(shape)} of {dtype} for {dst.text()}")
+        _new.memset(dst, value, engine=engine)
+
+    return Pending(run)
+
+
+def _affine(values):
+    """offset, channel_multiplier and pattern of numbers that are affine."""
+    v = np.asarray(values).reshape(len(values), -1)
+    by = int(v[1, 0] - v[0, 0]) if len(v) > 1 else 0
+    if (v != v[0] + by * np.arange(len(v))[:, None]).any():
+        raise Refused("an expression that is not affine over partitions")
+    return int(v[0, 0]), by, [[s, c] for c, s in _steps(v[0] - v[0, 0])] or [[0, 1]]
+
+
+def iota(expr, dtype):
+    def run(dst):
+        if dtype.name != dst.tensor.dtype:
+            raise Refused(f"{dtype} for {dst.tensor.name}")
+        offset, by, pattern = _affine(expr)
+        _new.iota(dst, pattern, offset=offset, channel_multiplier=by)
+
+    return Pending(run)
+
+
+_COMPARE = {"__eq__": _nl.equal, "__ne__": _nl.not_equal, "__lt__": _nl.less,
+            "__le__": _nl.less_equal, "__gt__": _nl.greater, "__ge__": _nl.greater_equal}
+
+
+def affine_select(pred, on_true_tile, on_false_value):
+    if not hasattr(pred, "compared"):
+        raise Refused("pred is a comparison of nl.arange")
+
+    def run(dst):
+        values, op = pred.compared
+        offset, by, pattern = _affine(values)
+        _new.affine_select(dst, pattern, by, on_true_tile, on_false_value, _COMPARE[op],
+                           offset=offset)
+
+    return Pending(run)
 
 
 def reciprocal(data, mask=None):

@@ -9,10 +9,11 @@ from nki._machine import Refused
 from ._tensor import Pending, Tile, crop, tile
 
 float32, bfloat16, float16, int32 = _new.float32, _new.bfloat16, _new.float16, _new.int32
+int8, uint8 = _new.int8, _new.uint8
 
 for _word in ("add subtract multiply maximum minimum equal not_equal less "
               "less_equal greater greater_equal copy exp log square sqrt rsqrt tanh "
-              "sigmoid relu silu abs reciprocal").split():
+              "sigmoid relu silu gelu abs reciprocal").split():
     globals()[_word] = getattr(_new, _word)
 
 
@@ -24,7 +25,7 @@ class _Buffer:
 
 
 sbuf, psum, hbm = _Buffer("sbuf"), _Buffer("psum"), _Buffer("hbm")
-shared_hbm = hbm
+shared_hbm = _Buffer("shared_hbm")
 
 
 class par_dim:
@@ -42,15 +43,59 @@ def _type(dtype):
     return _new._Name(name)
 
 
-def ndarray(shape, dtype, buffer=sbuf):
+def ndarray(shape, dtype, buffer=sbuf, name=None):
     place = buffer
+    if place is shared_hbm:  # a result
+        t = _machine.current().tensor(tuple(shape), _type(dtype), _new.shared_hbm, name, None)
+        return Tile(t, t.shape)
     if not hasattr(place, "name"):
         place.name = place.buffer
     return tile(_machine.current(), shape, _type(dtype), place)
 
 
+def zeros(shape, dtype, buffer=sbuf, name=None):
+    """Where products are added: the first of them overwrites, and nothing is set."""
+    if buffer is not psum:
+        raise Refused("zeros are for sums in psum; elsewhere use nisa.memset")
+    return ndarray(shape, dtype, buffer, name)
+
+
+class Index(np.ndarray):
+    """Numbers of nl.arange; what they compare to is remembered for affine_select."""
+
+    def _compared(self, other, op):
+        out = np.asarray(getattr(np.asarray(self), op)(np.asarray(other))).view(Index)
+        out.compared = np.asarray(self) - np.asarray(other), op
+        return out
+
+    def __eq__(self, other):
+        return self._compared(other, "__eq__")
+
+    def __ne__(self, other):
+        return self._compared(other, "__ne__")
+
+    def __lt__(self, other):
+        return self._compared(other, "__lt__")
+
+    def __le__(self, other):
+        return self._compared(other, "__le__")
+
+    def __gt__(self, other):
+        return self._compared(other, "__gt__")
+
+    def __ge__(self, other):
+        return self._compared(other, "__ge__")
+
+    def __bool__(self):
+        raise Refused("a condition of nl.arange: use a mask")
+
+
 def arange(n):
-    return np.arange(n)
+    return np.arange(n).view(Index)
+
+
+def static_range(n):
+    return range(n)
 
 
 def sequential_range(n, body_no_reorder=False):
