@@ -52,7 +52,7 @@ def canonical(lines):
         if m:
             names[m[2]] = f"tile{len(out)}"
             line = f"{m[1]} {names[m[2]]} : {m[3]}"
-        elif not line or line.split()[0] in ("trace", "hbm"):
+        elif not line or line.split()[0] in ("trace", "hbm") or "_given" in line:
             continue
         else:
             line = re.sub(r", accumulate=\d+", "", line)
@@ -130,22 +130,21 @@ def by_shim(tmp, file, kernel, sets, sizes, seed):
     text = command("compile", file, kernel, "--target", "trn1", *sets, "--emit", "c")
     values = {m[1]: int(m[2]) for m in re.finditer(r"^size (\w+) = (\d+)$", trace, re.M)}
     values.update(sizes)
-    arrays, results = {}, []
+    arrays, results = {}, re.search(r"^    return (.*)$", text, re.M)[1].split(", ")
     for m in re.finditer(r"^hbm (\w+) : (\w+)\[(.*)\] (\w+)$", trace, re.M):
         shape = [eval(e.replace("/", "//"), {}, values)
                  for e in re.split(r", (?![^(]*\))", m[3])]
         if m[4] == "in":
             arrays[m[1]] = random(rng, m[2], shape)
-        elif m[4] == "out":
-            results.append(m[1])
-        if m[2] not in BITS or m[4] == "kept" and f"{m[1]} = nl.ndarray" not in text:
+        elif f"{m[1]}_given" in text:
+            # what is `kept` begins as zeros in `axe trace`
+            arrays[f"{m[1]}_given"] = np.zeros_like(random(rng, m[2], shape))
+        if m[2] not in BITS:
             return "no text"
-    if not results:
-        return "no result"
     sets = [f"--set={k}={v}" for k, v in values.items()]
     for name, x in arrays.items():
         np.save(os.path.join(tmp, name + ".npy"), x)
-    files = [f"{n}={tmp}/{n}.npy" for n in [*arrays, *results]]
+    files = [f"{n}={tmp}/{n}.npy" for n in [*arrays, *results] if not n.endswith("_given")]
     command("trace", path, *sets, *files)
     b, mine = execute(tmp, nki, kernel, text, arrays, values)
     a = canonical(command("trace", path, *sets, "--unroll").splitlines())

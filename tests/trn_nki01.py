@@ -194,5 +194,17 @@ for number, (function, error) in enumerate(REFUSED):
             failed += 1
             print(f"FAILED refusal {number}: said {said}, not {error}")
 
-print(f"2 kernels of the first dialect, {len(REFUSED)} refusals, {failed} failed")
+def ranged(x):
+    for i in range(2):
+        nl.store(x, i)
+
+
+try:
+    nki.jit(ranged)
+    failed += 1
+    print("FAILED range: said nothing")
+except Refused as e:
+    failed += "say nl.static_range" not in str(e)
+
+print(f"2 kernels of the first dialect, {len(REFUSED) + 1} refusals, {failed} failed")
 sys.exit(failed > 0)

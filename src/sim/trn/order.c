@@ -113,14 +113,14 @@ holds(const trn_instr *in, axe_trn_when when)
     return false;
 }
 
-/* Does a tile in SBUF go in steps that halve its bandwidth? */
+/* Does a tile go in steps that halve its memory's bandwidth? */
 static bool
 is_far(const trn_instr *in)
 {
     for (int i = 0; i < in->n; i++) {
         const trn_place *p = &in->p[i];
-        if (p->kind == AXE_TRACE_TILE && p->memory == AXE_TRN_SBUF &&
-            p->n > 1 && p->count[p->n_dim - 1] > 1 &&
+        if (p->kind == AXE_TRACE_TILE && p->memory != AXE_TRN_HBM && p->n > 1 &&
+            p->count[p->n_dim - 1] > 1 &&
             (p->stride[p->n_dim - 1] * p->width >= AXE_TRN_FAR_STRIDE ||
              p->stride[p->n_dim - 1] * p->width <= -AXE_TRN_FAR_STRIDE))
             return true;

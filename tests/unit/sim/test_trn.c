@@ -262,6 +262,8 @@ static const struct {
      (2 * 512 + 100 + 60) / 1.12},
     {"vector tensor_copy g[0, 0 : 128, 64 by 4], f[0, 0 : 128, 64 by 1]",
      (2 * 64 + 60) / 1.12},
+    {"vector tensor_copy p[0, 0 : 128, 100 by 4], f[0, 0 : 128, 100 by 1]",
+     (2 * 100 + 60) / 1.12},
     {"vector tensor_tensor g, f, f, op=add", (2 * 512 + 60) / 1.12},
     {"vector tensor_tensor b, b, b, op=add", (512 + 60) / 1.12},
     {"gpsimd iota g, pattern=[512 by 1]", (150 + 512 + 60) / 1.4},

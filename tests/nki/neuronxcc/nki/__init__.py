@@ -12,7 +12,9 @@ it goes on with the sum that is there.
     record.text(), record.inputs, record.outputs
 """
 
+import ast
 import inspect
+import textwrap
 
 from nki import _machine
 
@@ -51,7 +53,11 @@ class _Named:
 
 
 def jit(function):
-    """A kernel that returns tensors of shared_hbm: arrays in and out."""
+    """A kernel that returns tensors of shared_hbm: arrays in and out.  A loop over
+    `range` becomes one over nl.sequential_range, whose index is no number of Python."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    if any(isinstance(n, ast.Name) and n.id == "range" for n in ast.walk(tree)):
+        raise _machine.Refused("range is nl.sequential_range here; say nl.static_range")
 
     def kernel(*given):
         record, args = _machine.current(), []
