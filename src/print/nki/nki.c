@@ -11,36 +11,6 @@
 #include "machine/machine.h"
 #include "print/nki/nki_int.h"
 
-static bool
-is_if(const nki_printer *p, int var)
-{
-    return strncmp(p->t->var[var], "if_", 3) == 0;
-}
-
-static bool
-names(const axe_trace_expr *e, int var)
-{
-    return e && (e->op == '$' ? e->value == var
-                              : names(e->a, var) || names(e->b, var));
-}
-
-nki_adds
-nki_accumulates(nki_printer *p, const axe_trace_step *s, axe_buf *when)
-{
-    const axe_trace_access *a = &s->value[0].access;
-    int                     n = 0;
-
-    if (p->begun[a->tensor])
-        return NKI_ALWAYS;
-    p->begun[a->tensor] = true;
-    for (int d = p->level[a->tensor]; d < p->depth; d++)
-        if (!is_if(p, p->loop[d]) && !names(a->offset, p->loop[d]) &&
-            !names(a->part, p->loop[d]))
-            axe_putf(when, "%s%s > 0", n++ > 0 ? " or " : "",
-                     p->t->var[p->loop[d]]);
-    return n == 0 ? NKI_NEVER : NKI_WHEN;
-}
-
 /* Which tiles have products added to. */
 static void
 find_sums(nki_printer *p, const axe_trace_step *s)
@@ -109,7 +79,7 @@ put_steps(nki_printer *p, const axe_trace_step *s)
             axe_putf(p->out, "%s = ", p->t->var[s->var]);
             nki_put_expr(p, s->count, 1);
         } else {
-            if (is_if(p, s->var)) {
+            if (nki_is_if(p, s->var)) {
                 axe_puts(p->out, "if ");
                 nki_put_condition(p, s->count, false);
                 axe_puts(p->out, ":\n");

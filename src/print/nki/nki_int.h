@@ -58,6 +58,8 @@ void nki_put_slices(nki_printer *p, const axe_trace_access *a);
  */
 nki_adds nki_accumulates(nki_printer *p, const axe_trace_step *s,
                          axe_buf *when);
+/* Is the loop's variable a condition's, which is run once or not? */
+bool nki_is_if(const nki_printer *p, int var);
 /* Is the instruction one of several engines'? */
 bool nki_has_choice(const axe_trace_step *s);
 

@@ -211,3 +211,33 @@ nki_has_choice(const axe_trace_step *s)
 
     return (engines & (engines - 1)) != 0;
 }
+
+bool
+nki_is_if(const nki_printer *p, int var)
+{
+    return strncmp(p->t->var[var], "if_", 3) == 0;
+}
+
+static bool
+names(const axe_trace_expr *e, int var)
+{
+    return e && (e->op == '$' ? e->value == var
+                              : names(e->a, var) || names(e->b, var));
+}
+
+nki_adds
+nki_accumulates(nki_printer *p, const axe_trace_step *s, axe_buf *when)
+{
+    const axe_trace_access *a = &s->value[0].access;
+    int                     n = 0;
+
+    if (p->begun[a->tensor])
+        return NKI_ALWAYS;
+    p->begun[a->tensor] = true;
+    for (int d = p->level[a->tensor]; d < p->depth; d++)
+        if (!nki_is_if(p, p->loop[d]) && !names(a->offset, p->loop[d]) &&
+            !names(a->part, p->loop[d]))
+            axe_putf(when, "%s%s > 0", n++ > 0 ? " or " : "",
+                     p->t->var[p->loop[d]]);
+    return n == 0 ? NKI_NEVER : NKI_WHEN;
+}
