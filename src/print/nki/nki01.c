@@ -211,6 +211,21 @@ instruction(nki_printer *p, const axe_trace_step *s)
     axe_putc(p->out, ')');
 }
 
+/* Sums begin as zeros where they are declared: one that begins anew says so in
+ * a way that this dialect has not. */
+static bool
+begins_anew(const axe_trace_step *s)
+{
+    for (; s; s = s->next) {
+        const axe_trace_value *said =
+            s->kind == AXE_TRACE_DO ? nki_said(s) : NULL;
+        if ((said && said->count->op != '#') ||
+            (s->kind == AXE_TRACE_LOOP && begins_anew(s->body)))
+            return true;
+    }
+    return false;
+}
+
 static axe_status
 check(axe_ctx *cx, const axe_trace *t)
 {
@@ -239,6 +254,14 @@ check(axe_ctx *cx, const axe_trace *t)
             continue;
         axe_help(cx, "print it as `nki`, which is --emit c, or choose smaller "
                      "blocks");
+        return AXE_EUNSUPPORTED;
+    }
+    if (begins_anew(t->first)) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                 "a sum that is declared in front of a loop begins anew in "
+                 "it, over several blocks; neuronxcc.nki 0.1 has no word for "
+                 "that");
+        axe_help(cx, "print it as `nki`, which is --emit c");
         return AXE_EUNSUPPORTED;
     }
     return AXE_OK;

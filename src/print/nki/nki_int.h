@@ -48,6 +48,8 @@ void nki_put_value(nki_printer *p, const axe_trace_value *v);
 /* memset's, which is an integer for tiles of integers. */
 void nki_put_fill(nki_printer *p, const axe_trace_step *s);
 void nki_put_shape(nki_printer *p, const axe_trace_tensor *x);
+/* accumulate= of a product, where the trace says it; NULL: it does not. */
+const axe_trace_value *nki_said(const axe_trace_step *s);
 /* Arguments from the first'th on, as keywords in the order of ops.def. */
 void nki_put_args(nki_printer *p, const axe_trace_step *s, int first);
 /* Is it a slice of a tile's two dimensions? */

@@ -165,6 +165,19 @@ nki_put_shape(nki_printer *p, const axe_trace_tensor *x)
     axe_puts(p->out, x->rank == 1 ? ",)" : ")");
 }
 
+const axe_trace_value *
+nki_said(const axe_trace_step *s)
+{
+    int                    n;
+    const axe_trn_arg_row *arg = axe_trn_args(s->op, &n);
+
+    for (int i = 0; s->op == AXE_TRN_OP_nc_matmul && i < n; i++)
+        if (arg[i].kind == AXE_TRN_OPT_FLAG &&
+            s->value[i].kind != AXE_TRACE_ABSENT)
+            return &s->value[i];
+    return NULL;
+}
+
 void
 nki_put_args(nki_printer *p, const axe_trace_step *s, int first)
 {
@@ -172,7 +185,8 @@ nki_put_args(nki_printer *p, const axe_trace_step *s, int first)
     const axe_trn_arg_row *arg = axe_trn_args(s->op, &n);
 
     for (int i = first; i < n; i++) {
-        if (s->value[i].kind == AXE_TRACE_ABSENT)
+        if (s->value[i].kind == AXE_TRACE_ABSENT ||
+            &s->value[i] == nki_said(s))
             continue;
         axe_putf(p->out, "%s%s=", put++ > 0 ? ", " : "", arg[i].name);
         if (arg[i].kind == AXE_TRN_OPT_FLAG)
@@ -229,8 +243,18 @@ nki_adds
 nki_accumulates(nki_printer *p, const axe_trace_step *s, axe_buf *when)
 {
     const axe_trace_access *a = &s->value[0].access;
+    const axe_trace_value  *said = nki_said(s);
     int                     n = 0;
 
+    if (said && said->count->op == '#')
+        return said->count->value == 0 ? NKI_NEVER : NKI_ALWAYS;
+    if (said) {
+        nki_printer to = *p;
+        to.out = when;
+        nki_put_expr(&to, said->count, 1);
+        axe_puts(when, " > 0");
+        return NKI_WHEN;
+    }
     if (p->begun[a->tensor])
         return NKI_ALWAYS;
     p->begun[a->tensor] = true;
