@@ -141,7 +141,9 @@ kernel k(in i64 n, in f32 X[P @ gpu, M], out f32 Y[M @ gpu])
 {
     index p, m;
 
-    for (t : n) Y[m] = sum[p](X[p, m]) + f32(t) * X[t % P, m];
+    for (t : n) {
+        for (u : 2) Y[m] = sum[p](X[p, m]) + f32(t - 5 * u) * X[t % P, m];
+    }
 }
 EOF
 for n in 1 3; do right loop.axe n=3 M=7 --devices $n; done
