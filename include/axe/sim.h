@@ -76,6 +76,13 @@ typedef struct axe_sim_count {
     int64_t     n;    /* invocations by all of its threads */
 } axe_sim_count;
 
+/* What one engine of a core did. */
+typedef struct axe_sim_engine {
+    const char *name;    /* "tensor" */
+    int64_t     n_inst;  /* instructions */
+    double      busy[2]; /* [ns] by the profiles `legacy` and `doc` */
+} axe_sim_engine;
+
 typedef struct axe_sim_report {
     int              n_finding; /* different ones, at most AXE_SIM_MAX */
     axe_sim_finding *finding;
@@ -89,14 +96,16 @@ typedef struct axe_sim_report {
     int64_t             shared_read, shared_written;
     int64_t             products; /* of contractions */
     const axe_timeline *timeline; /* NULL: nobody asked for it */
-    const char *engines;     /* of a core whose engines ran it, instead of the
-                                above: lines of what each did, and how long all
-                                took by both profiles; NULL: threads did */
-    double  ns[2];           /* likewise: by `legacy` and `doc` */
-    int64_t n_device;        /* of a mesh; else 0, and so are: */
-    int64_t n_move, n_order; /* plans carried out, and in how many orders */
-    int64_t moved;           /* [bytes] from device to device, results fetched
-                                included */
+    const char *engines;      /* of a core whose engines ran it, instead of the
+                                 above: lines of what each did, and how long all
+                                 took by both profiles; NULL: threads did */
+    double          ns[2];    /* likewise: by `legacy` and `doc` */
+    int             n_engine; /* likewise; 0: threads did */
+    axe_sim_engine *engine;
+    int64_t         n_device; /* of a mesh; else 0, and so are: */
+    int64_t n_move, n_order;  /* plans carried out, and in how many orders */
+    int64_t moved;            /* [bytes] from device to device, results fetched
+                                 included */
 } axe_sim_report;
 
 /* Run all launches of a program for a machine with threads.  What is wrong with

@@ -19,12 +19,12 @@ from ._errors import (
     UnsupportedError,
 )
 from ._kernel import Kernel, Module, Param, kernel, load
-from ._measure import Check, Difference, Simulation, Timeline, Timing, Try, Tuning
+from ._measure import Check, Difference, Engine, Simulation, Timeline, Timing, Try, Tuning
 from ._layout import Iter, Layout, Offset, evaluate
 
 __all__ = [
     "ArgumentError", "CallError", "Check", "Device", "DeviceError", "Difference",
-    "ElementTypeError", "Error", "FileError", "Format", "Iter", "Kernel", "Layout",
+    "ElementTypeError", "Engine", "Error", "FileError", "Format", "Iter", "Kernel", "Layout",
     "LimitError", "Module", "Move", "Offset", "Param", "RangeError", "ShapeError",
     "Simulation", "TextError", "Timeline", "Timing", "ToolError", "Try", "Tuning",
     "UnknownNameError", "UnsupportedError", "Why", "convert", "evaluate", "formats",

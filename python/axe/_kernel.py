@@ -429,14 +429,17 @@ class Kernel(_axe.Caller):
                  sms: SupportsIndex = 0, max_steps: SupportsIndex = 0,
                  check: bool = True, cluster: SupportsIndex = -1, timeline: bool = False,
                  **keywords: Any) -> Simulation:
-        """Executes the kernel as a GPU would, on this machine, thread by thread.
+        """Executes the kernel as a GPU would, on this machine, thread by thread; or as
+        the engines of a Trainium core would, instruction by instruction.
 
         Arguments are as for `time`, NumPy arrays.  The report says what could go
         wrong on any such machine (races, missing waits, reads of what nobody
         wrote ...) and counts instructions and bytes.
 
-        ``target``     "sm_80", "sm_90a", "sm_100a"; None: the kernel's own, else
-                       sm_90a
+        ``target``     "sm_80", "sm_90a", "sm_100a", "trn1"; None: the kernel's own,
+                       else sm_90a; "trn1" has the time by both profiles of its model
+                       (``seconds``) and what each engine did (``engines``); of the
+                       following it takes ``timeline``
         ``policy``     when asynchronous copies and products happen: "lazy",
                        "eager", or "random" by ``seed``; "behind": lazily, and of
                        clusters that wait for one another ``cluster`` (-1: the
@@ -454,6 +457,9 @@ class Kernel(_axe.Caller):
         (True, (4,))
         >>> axe.ops.row_sum.simulate(M=4, N=64, target="sm_80", timeline=True).timeline.svg[:4]
         '<svg'
+        >>> s = axe.ops.gemm.simulate(M=128, N=128, K=128, T="bf16", target="trn1")
+        >>> sorted(s.seconds), s.engines["tensor"].instructions > 0
+        (['doc', 'legacy'], True)
         """
         return _measure.simulated(
             self, args, target or self.machine or "sm_90a", out, policy, cluster, seed, sms,

@@ -24,6 +24,8 @@ Sizes = Tuple[Tuple[str, int], ...]
 Progress = Callable[[str, int, int, Optional[float]], Any]
 # How copies happen, and which turns clusters have.
 POLICIES = {"lazy": (0, 0), "eager": (1, 0), "random": (2, 0), "behind": (0, 1), "ahead": (1, 2)}
+# Of the time of a Trainium core: what was fitted, what is documented.
+PROFILES = ("legacy", "doc")
 
 
 # -------------------------------------------------------------------- results
@@ -175,6 +177,14 @@ class Timeline(NamedTuple):
         return f"<axe timeline: {len(self.events['traceEvents'])} events>"
 
 
+class Engine(NamedTuple):
+    """What one engine of a Trainium core did."""
+
+    instructions: int
+    busy: Dict[str, float]
+    """[s] by profile, "legacy" and "doc"; of "dma": the mean of its engines"""
+
+
 class Simulation(NamedTuple):
     """What the simulator saw; true if it found nothing wrong.
 
@@ -196,6 +206,20 @@ class Simulation(NamedTuple):
     def ok(self) -> bool:
         """Was nothing found?"""
         return not self.report["findings"]
+
+    @property
+    def seconds(self) -> Dict[str, float]:
+        """[s] that a Trainium core takes by each profile of its timing model,
+        "legacy" and "doc"; empty for machines of threads."""
+        return {p: self.report[f"ns_{p}"] * 1e-9 for p in PROFILES
+                if f"ns_{p}" in self.report}
+
+    @property
+    def engines(self) -> Dict[str, Engine]:
+        """What each engine of a Trainium core did; empty for machines of threads."""
+        return {name: Engine(e["instructions"],
+                             {p: e[f"busy_ns_{p}"] * 1e-9 for p in PROFILES})
+                for name, e in self.report.get("engines", {}).items()}
 
     def __bool__(self) -> bool:
         return self.ok

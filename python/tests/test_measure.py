@@ -166,6 +166,35 @@ def test_simulated_orders():
         axe.ops.gemm.simulate(a, a, policy="behind", cluster=-2)
 
 
+def test_simulated_on_trainium():
+    r = np.random.default_rng(3)
+    a, b = (r.integers(-2, 3, (n, 192)).astype("f2") for n in (130, 72))
+    assert "nki" in axe.ops.gemm.source("trn1", a, b)
+    s = axe.ops.gemm.simulate(a, b, target="trn1")
+    np.testing.assert_array_equal(s.outputs[0], a.astype("f4") @ b.T)
+    assert s and set(s.engines) == {"tensor", "vector", "scalar", "gpsimd", "dma"}
+    assert s.report["instructions"] == sum(e.instructions for e in s.engines.values())
+    assert list(s.seconds) == ["legacy", "doc"] and s.timeline is None
+    for name, e in s.engines.items():
+        for profile, total in s.seconds.items():
+            assert 0 <= e.busy[profile] <= total
+            assert (e.busy[profile] > 0) == (e.instructions > 0), (name, profile)
+    assert s.seconds["legacy"] != s.seconds["doc"]
+    assert s.engines["dma"].busy["legacy"] != s.engines["dma"].busy["doc"]
+    assert str(s).startswith("profile legacy: ") and "profile doc: " in str(s)
+    again = axe.ops.gemm.simulate(a, b, target="trn1", timeline=True)
+    assert again.seconds == s.seconds and again.timeline.svg.startswith("<svg")
+    more = axe.ops.gemm.simulate(np.tile(a, (2, 1)), b, target="trn1")
+    assert more.engines["tensor"].instructions > s.engines["tensor"].instructions
+
+
+def test_trainium_refuses():
+    with pytest.raises(axe.UnsupportedError, match="B has no elements, and a kernel for trn1"):
+        axe.ops.gemm.simulate(np.ones((4, 0), "f2"), np.ones((4, 0), "f2"), target="trn1")
+    s = axe.ops.row_sum.simulate(M=4, N=64, target="sm_80")
+    assert s.seconds == {} and s.engines == {}
+
+
 # Blocks add to one element in the order of their turns.
 MEET = """kernel meet(in f32 X[M], inout f32 S[1], out f32 Y[M]) {
     index m;

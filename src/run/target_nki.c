@@ -64,6 +64,20 @@ set_sizes(const axe_kernel *k, const axe_trace *t, const int64_t *size)
         t->size[i] = size[i];
 }
 
+static void
+set_engines(axe_ctx *cx, const axe_trn_report *legacy,
+            const axe_trn_report *doc, axe_sim_report *out)
+{
+    out->n_engine = AXE_TRN_N_ENGINE;
+    out->engine = axe_new_array(cx, axe_sim_engine, AXE_TRN_N_ENGINE);
+    for (int e = 0; e < AXE_TRN_N_ENGINE; e++)
+        out->engine[e] = (axe_sim_engine){axe_trn_engines[e].name,
+                                          legacy->n[e],
+                                          {legacy->busy[e], doc->busy[e]}};
+    out->ns[0] = legacy->ns;
+    out->ns[1] = doc->ns;
+}
+
 /* How long it takes, by what was fitted and by what is documented. */
 static axe_status
 time_both(axe_ctx *cx, const axe_trace *t, const axe_trn_report *legacy,
@@ -81,8 +95,7 @@ time_both(axe_ctx *cx, const axe_trace *t, const axe_trn_report *legacy,
     axe_puts(&text, "profile doc: ");
     axe_trn_put_report(&text, &doc);
     out->engines = text.text;
-    out->ns[0] = legacy->ns;
-    out->ns[1] = doc.ns;
+    set_engines(cx, legacy, &doc, out);
     return AXE_OK;
 }
 

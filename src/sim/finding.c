@@ -143,6 +143,20 @@ put_span(axe_ctx *cx, axe_buf *b, const char *key, axe_span at)
     axe_putf(b, ", \"line\": %d, \"col\": %d}", at.line, at.col);
 }
 
+static void
+put_engines(axe_buf *out, const axe_sim_report *r)
+{
+    axe_putf(out, ", \"ns_legacy\": %.1f, \"ns_doc\": %.1f, \"engines\": {",
+             r->ns[0], r->ns[1]);
+    for (int i = 0; i < r->n_engine; i++)
+        axe_putf(out,
+                 "%s\"%s\": {\"instructions\": %" PRId64
+                 ", \"busy_ns_legacy\": %.1f, \"busy_ns_doc\": %.1f}",
+                 i > 0 ? ", " : "", r->engine[i].name, r->engine[i].n_inst,
+                 r->engine[i].busy[0], r->engine[i].busy[1]);
+    axe_putc(out, '}');
+}
+
 void
 axe_sim_report_json(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
 {
@@ -171,8 +185,7 @@ axe_sim_report_json(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
                  r->count[i].n);
     axe_putc(out, '}');
     if (r->engines)
-        axe_putf(out, ", \"ns_legacy\": %.1f, \"ns_doc\": %.1f", r->ns[0],
-                 r->ns[1]);
+        put_engines(out, r);
     if (r->n_device > 0)
         axe_putf(out,
                  ", \"devices\": %" PRId64 ", \"moved\": %" PRId64

@@ -256,7 +256,7 @@ check(axe_ctx *cx, const axe_trace *t)
                      "blocks");
         return AXE_EUNSUPPORTED;
     }
-    if (begins_anew(t->first)) {
+    if (begins_anew(t->body)) {
         axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                  "a sum that is declared in front of a loop begins anew in "
                  "it, over several blocks; neuronxcc.nki 0.1 has no word for "

@@ -185,8 +185,7 @@ nki_put_args(nki_printer *p, const axe_trace_step *s, int first)
     const axe_trn_arg_row *arg = axe_trn_args(s->op, &n);
 
     for (int i = first; i < n; i++) {
-        if (s->value[i].kind == AXE_TRACE_ABSENT ||
-            &s->value[i] == nki_said(s))
+        if (s->value[i].kind == AXE_TRACE_ABSENT || &s->value[i] == nki_said(s))
             continue;
         axe_putf(p->out, "%s%s=", put++ > 0 ? ", " : "", arg[i].name);
         if (arg[i].kind == AXE_TRN_OPT_FLAG)
