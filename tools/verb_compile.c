@@ -22,10 +22,11 @@ enum {
     AOT_CUBIN,
     AOT_CL,
     AOT_SPV,
+    AOT_PY,
     AOT_KINDS
 };
-static const char *const aot_end[] = {".c",  ".h",     ".o",  ".a",
-                                      ".cu", ".cubin", ".cl", ".spv"};
+static const char *const aot_end[] = {".c",     ".h",  ".o",   ".a", ".cu",
+                                      ".cubin", ".cl", ".spv", ".py"};
 
 typedef struct options {
     axe_kernel_args kernel;
@@ -50,6 +51,7 @@ static const char help[] =
     "  axe compile gemm.axe --target cpu-avx2 -o gemm.{h,a}\n"
     "  axe compile gemm.axe --target sm_90a -o gemm.{cu,cubin,c,h}\n"
     "  axe compile gemm.axe --target opencl-sg16 -o gemm.{cl,c,h}\n"
+    "  axe compile gemm.axe --target trn1 -o gemm.py\n"
     "\n"
     "      --emit STAGE        ir, plan, lower, c (default) or so; what a "
     "pass of\n"
@@ -62,8 +64,8 @@ static const char help[] =
     "linking,\n"
     "                          and .cu .cubin are a GPU's code, .cl .spv a "
     "device's\n"
-    "                          of OpenCL; more such names may "
-    "follow\n" AXE_KERNEL_HELP
+    "                          of OpenCL, .py a Trainium's (NKI); more such\n"
+    "                          names may follow\n" AXE_KERNEL_HELP
     "      --wide              GPUs: indices of 64 bits, for sizes of 2^31 and "
     "more\n"
     "      --cache DIR         of compiled kernels\n"
@@ -154,7 +156,8 @@ check_outputs(const options *o)
     if (o->staged || strcmp(o->out, "-") == 0)
         return AXE_EXIT_OK;
     return axe_tool_usage(verb,
-                          "'%s' %s .c, .h, .o, .a, .cu, .cubin, .cl or .spv; "
+                          "'%s' %s .c, .h, .o, .a, .cu, .cubin, .cl, .spv or "
+                          ".py; "
                           "with --emit any name will do",
                           o->out,
                           files ? "is named beside files for linking, but does "
@@ -285,6 +288,7 @@ static const device_code device_codes[] = {
      write_cubin},
     {".cl and .spv", "a device of OpenCL", AOT_CL, AOT_SPV,
      axe_program_on_opencl, write_spirv},
+    {".py files", "a Trainium", AOT_PY, AOT_PY, axe_program_on_trainium, NULL},
 };
 
 static axe_status
@@ -304,7 +308,8 @@ write_code(axe_ctx *cx, const options *o, const device_code *d, int n,
     AXE_TRY(axe_program_emit(cx, p[0], AXE_STAGE_C, &text));
     if (o->aot[d->text])
         AXE_TRY(axe_tool_write(cx, o->aot[d->text], text.text, text.len));
-    return o->aot[d->code] ? d->write(cx, o->aot[d->code], p[0]) : AXE_OK;
+    return d->write && o->aot[d->code] ? d->write(cx, o->aot[d->code], p[0])
+                                       : AXE_OK;
 }
 
 static bool
@@ -327,7 +332,8 @@ compile_all(axe_ctx *cx, const options *o, int32_t source, int n,
         spec.kernel = name[i];
         AXE_TRY(axe_compile_module(cx, m, &spec, AXE_STAGE_LOWER, &p[i]));
         AXE_TRY(check_wide(cx, o, p[i]));
-        if (axe_program_on_gpu(p[i]) || axe_program_on_opencl(p[i]))
+        if (axe_program_on_gpu(p[i]) || axe_program_on_opencl(p[i]) ||
+            axe_program_on_trainium(p[i]))
             AXE_TRY(axe_compile_module(cx, m, &spec, AXE_STAGE_C, &p[i]));
     }
     return AXE_OK;

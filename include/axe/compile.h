@@ -180,6 +180,9 @@ const char *axe_program_machine(const axe_program *p);
 bool axe_program_on_gpu(const axe_program *p);
 /* Does axe/opencl.h? */
 bool axe_program_on_opencl(const axe_program *p);
+/* Is its text Python for a Trainium (NKI)?  Nothing here runs that; the
+ * simulator runs the program (axe/sim.h). */
+bool axe_program_on_trainium(const axe_program *p);
 /* Its SPIR-V, in the cx that it was compiled in; NULL: it was not asked for. */
 const void *axe_program_spirv(const axe_program *p, size_t *bytes);
 int         axe_program_n_param(const axe_program *p);

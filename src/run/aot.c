@@ -58,10 +58,14 @@ axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
                             p[0]->kernel->name, p[i]->kernel->name);
     }
     const axe_target *target = axe_target_of(p[0]->plan->machine);
-    if (!target->print_aot)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "programs for %s have no host's part in C",
-                        p[0]->plan->machine->name);
+    if (!target->print_aot) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                 "programs for %s have no host's part in C",
+                 p[0]->plan->machine->name);
+        axe_help(cx, "their text is what axe_program_emit writes: `axe compile "
+                     "-o k.py`, or --emit c");
+        return AXE_EUNSUPPORTED;
+    }
     return target->print_aot(cx, n, p, name, c, h);
 }
 

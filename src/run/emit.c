@@ -180,6 +180,12 @@ axe_program_on_opencl(const axe_program *p)
     return p && p->plan && p->plan->machine->language == AXE_LANGUAGE_opencl;
 }
 
+bool
+axe_program_on_trainium(const axe_program *p)
+{
+    return p && p->plan && p->plan->machine->language == AXE_LANGUAGE_nki;
+}
+
 const void *
 axe_program_spirv(const axe_program *p, size_t *bytes)
 {

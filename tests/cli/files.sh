@@ -88,8 +88,14 @@ is "both to nowhere" "$AXE" run k.axe --random M=9 Y=/dev/null Z=/dev/null >/dev
 cp k.axe keep.axe
 no 2 "'k.axe' does not end in .c" "$AXE" compile k.axe -o k.axe
 no 1 "k.axe is what is read" "$AXE" compile k.axe --emit c -o ./k.axe
-no 2 "'k.xyz' does not end in .c, .h, .o, .a, .cu, .cubin, .cl or .spv" "$AXE" compile k.axe -o k.xyz
+no 2 "'k.xyz' does not end in .c, .h, .o, .a, .cu, .cubin, .cl, .spv or .py" "$AXE" compile k.axe -o k.xyz
 no 2 "does not end in" "$AXE" compile k.axe -o k
+no 1 ".py files are for a Trainium" "$AXE" compile k.axe -o k.py
+is "and nothing is written" [ ! -e k.py ]
+is "a Trainium's text" "$AXE" compile k.axe -t trn1 -o k.py
+is "it is Python" grep -q '^@nki.jit' k.py
+no 1 "no host's part in C" "$AXE" compile k.axe -t trn1 -o t.c
+is "and nothing is written" [ ! -e t.c ]
 no 2 "'two.c': an output of that kind" "$AXE" compile k.axe -o one.c two.c
 no 2 "'k.xyz' is named beside" "$AXE" compile k.axe -o k.c -o k.xyz
 is "the kernel is as it was" cmp -s k.axe keep.axe
