@@ -113,7 +113,12 @@ def first_dialect(tmp, file, kernel, sets, arrays, values, trace, mine):
     if done.returncode != 0:
         assert "neuronxcc.nki 0.1" in done.stderr, done.stderr
         return " but not in 0.1"
-    record, out = execute(tmp, neuronxcc.nki, kernel, done.stdout, arrays, values)
+    try:
+        record, out = execute(tmp, neuronxcc.nki, kernel, done.stdout, arrays, values)
+    except Exception as e:  # noqa: BLE001
+        if "are free" not in str(e):  # the stand-in keeps a tile as long as its name
+            raise
+        return " but not in 0.1"
     compare([placeless(x) for x in trace], [placeless(x) for x in record], "the text of 0.1")
     for x, y in zip(mine, out, strict=True):
         assert np.array_equal(x, y, equal_nan=True), "the dialects differ"

@@ -20,9 +20,10 @@ enum {
     AXE_SYSTOLIC_P = 128, /* partitions */
     AXE_SYSTOLIC_N = 512, /* f32 of a bank, in a partition */
     AXE_SYSTOLIC_BANKS = 8,
-    AXE_SYSTOLIC_SPARE = 2,        /* banks that tiles leave to statements */
-    AXE_SYSTOLIC_CUTS = 3,         /* of a loop, at most */
-    AXE_SYSTOLIC_TILES = 96 * 1024 /* [bytes] up to which tiles rotate */
+    AXE_SYSTOLIC_SPARE = 2,         /* banks that tiles leave to statements */
+    AXE_SYSTOLIC_CUTS = 3,          /* of a loop, at most */
+    AXE_SYSTOLIC_TILES = 96 * 1024, /* [bytes] up to which tiles rotate */
+    AXE_SYSTOLIC_TEMPS = 16 * 1024  /* [bytes] that statements should have */
 };
 
 typedef struct axe_systolic_tile {
