@@ -44,7 +44,7 @@ check events   0 'us; device memory' \
 "$PYTHON" -m json.tool "$tmp/t.json" >/dev/null || { echo "FAILED events"; failed=1; }
 check nopict   2 'a name that ends in .svg'   "$AXE" trace "$t" -t --timeline t.png
 check noroom   1 'No such file' "$AXE" trace "$t" -t --timeline "$tmp/none/t.svg"
-check capacity 1 'need 512000 bytes of a partition; trn1 has 180224' \
+check capacity 1 'need 1024000 bytes of a partition; trn1 has 180224' \
     "$AXE" compile "$SRC/kernels/gemm.axe" -t trn1 --set STAGES=1000 --emit lower
 check empty    1 'B has no elements, and a kernel for trn1 writes results' \
     "$AXE" sim "$SRC/kernels/gemm.axe" -t trn1 --random M=5 N=5 K=0

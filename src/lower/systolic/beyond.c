@@ -5,8 +5,54 @@
  * the end is that of the turn at hand: so two things are looked for.  A tile
  * may hold other than zeros there, as exp(x) does.  And an end may be of a loop
  * whose turns leave the tile to one another, or to statements outside of it. */
+#include "ir/rewrite.h"
 #include "ir/stmt.h"
 #include "lower/systolic/sys.h"
+
+const axe_node *
+sys_declared(const axe_stmt *st, const axe_var *v)
+{
+    return axe_stmt_extent(st, v);
+}
+
+/* sub is v + rest: rest, or NULL. */
+const axe_node *
+sys_rest_of(sys *s, const axe_node *sub, const axe_var *v)
+{
+    axe_affine a;
+
+    if (!axe_affine_of(s->cx, sub, &a) || axe_affine_coef(&a, v) != 1)
+        return NULL;
+    for (int i = 0; i < a.n; i++)
+        if (a.var[i] != v && a.var[i]->kind == AXE_VAR_INDEX)
+            return NULL;
+    return axe_node_with(s->cx, sub, v, axe_index_const(s->cx, 0));
+}
+
+/* Does v + rest end where dimension d does, for all the index's values? */
+bool
+sys_ends_there(const axe_stmt *st, const axe_node *load, int d,
+               const axe_var *v, const axe_node *rest)
+{
+    const axe_node *e = sys_declared(st, v);
+    const axe_node *size = load->u.tensor->shape[d];
+    int64_t         n, m, r;
+
+    if (!axe_is_iconst(rest, &r))
+        return false;
+    if (axe_is_iconst(e, &n) && axe_is_iconst(size, &m))
+        return r >= 0 && n + r <= m;
+    return r == 0 && axe_node_same(e, size);
+}
+
+bool
+sys_ends_at(sys *s, const axe_stmt *st, const axe_node *load, int d,
+            const axe_var *v)
+{
+    const axe_node *rest = sys_rest_of(s, load->arg[d], v);
+
+    return rest && !sys_ends_there(st, load, d, v, rest);
+}
 
 /* ------------------------------------------------------------------- zeros */
 

@@ -3,12 +3,6 @@
 #include "ir/stmt.h"
 #include "lower/systolic/sys.h"
 
-static const char *
-put(sys *s, const sys_val *v)
-{
-    return sys_put(s, v, sys_parts(s), sys_cols(s));
-}
-
 /* v where the comparison of indices holds (no: does not), else `other`. */
 static sys_val
 keep_where(sys *s, const axe_node *c, bool no, sys_val v, double other,
@@ -42,7 +36,7 @@ keep_where(sys *s, const axe_node *c, bool no, sys_val v, double other,
              "gpsimd affine_select %s, %s, pattern=[%s by %s], "
              "on_false_value=%.17g, cmp_op=%s, offset=%s, "
              "channel_multiplier=%s",
-             put(s, &out), put(s, &v),
+             sys_all(s, &out), sys_all(s, &v),
              sys_text(s, col ? sys_c(1) : sys_cols(s)), sys_text(s, by_f),
              other,
              no       ? strict ? "less_equal" : "less"
@@ -76,12 +70,11 @@ pick(sys *s, const axe_node *c, bool no, sys_val x, sys_val y,
 }
 
 sys_val
-sys_choose(sys *s, const axe_node *n, const sys_val *want)
+sys_choose(sys *s, const axe_node *n, sys_val x, sys_val y, const sys_val *want)
 {
     if (axe_node_loads(n->arg[0])) {
         sys_unable(s, n);
         return sys_number(0);
     }
-    return pick(s, n->arg[0], false, sys_value(s, n->arg[1], NULL),
-                sys_value(s, n->arg[2], NULL), want);
+    return pick(s, n->arg[0], false, x, y, want);
 }

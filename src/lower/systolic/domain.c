@@ -57,51 +57,6 @@ join(sys *s, int a, int b)
         put_limit(s, a, s->cls[b].limit);
 }
 
-const axe_node *
-sys_declared(const axe_stmt *st, const axe_var *v)
-{
-    return axe_stmt_extent(st, v);
-}
-
-/* sub is v + rest: rest, or NULL. */
-static const axe_node *
-rest_of(sys *s, const axe_node *sub, const axe_var *v)
-{
-    axe_affine a;
-
-    if (!axe_affine_of(s->cx, sub, &a) || axe_affine_coef(&a, v) != 1)
-        return NULL;
-    for (int i = 0; i < a.n; i++)
-        if (a.var[i] != v && a.var[i]->kind == AXE_VAR_INDEX)
-            return NULL;
-    return axe_node_with(s->cx, sub, v, axe_index_const(s->cx, 0));
-}
-
-/* Does v + rest end where dimension d does, for all the index's values? */
-static bool
-ends_there(const axe_stmt *st, const axe_node *load, int d, const axe_var *v,
-           const axe_node *rest)
-{
-    const axe_node *e = sys_declared(st, v);
-    const axe_node *size = load->u.tensor->shape[d];
-    int64_t         n, m, r;
-
-    if (!axe_is_iconst(rest, &r))
-        return false;
-    if (axe_is_iconst(e, &n) && axe_is_iconst(size, &m))
-        return r >= 0 && n + r <= m;
-    return r == 0 && axe_node_same(e, size);
-}
-
-bool
-sys_ends_at(sys *s, const axe_stmt *st, const axe_node *load, int d,
-            const axe_var *v)
-{
-    const axe_node *rest = rest_of(s, load->arg[d], v);
-
-    return rest && !ends_there(st, load, d, v, rest);
-}
-
 /* Is size - rest at least 1 for all scopes and loops around?  Where rest is the
  * number of a block of `size` times what a block has. */
 static bool
@@ -144,15 +99,15 @@ look_dim(sys *s, const axe_stmt *st, const axe_node *load, int d)
         const axe_var *v = a.var[i];
         if (v->kind != AXE_VAR_INDEX)
             continue;
-        const axe_node *rest = rest_of(s, load->arg[d], v);
+        const axe_node *rest = sys_rest_of(s, load->arg[d], v);
         int64_t         r;
         if (!rest) {
             s->cls[find(s, of_index(s, st, v))].open = true;
             continue;
         }
-        if (!tile && store && ends_there(st, load, d, v, rest))
+        if (!tile && store && sys_ends_there(st, load, d, v, rest))
             s->cls[find(s, of_index(s, st, v))].open = true;
-        if (!tile && !ends_there(st, load, d, v, rest)) {
+        if (!tile && !sys_ends_there(st, load, d, v, rest)) {
             put_limit(s, of_index(s, st, v),
                       axe_node2(s->cx, AXE_OP_sub, t->shape[d], rest));
             if (!is_some(s, t->shape[d], rest))
@@ -277,12 +232,12 @@ sys_inside(sys *s, const axe_node *load, int d)
         const axe_var *v = a.var[i];
         if (v->kind != AXE_VAR_INDEX)
             continue;
-        const axe_node  *rest = rest_of(s, load->arg[d], v);
+        const axe_node  *rest = sys_rest_of(s, load->arg[d], v);
         const sys_class *c = &s->cls[find(s, of_index(s, s->s, v))];
         if (!rest || any)
             return false;
         any = true;
-        if (!ends_there(s->s, load, d, v, rest) && c->open)
+        if (!sys_ends_there(s->s, load, d, v, rest) && c->open)
             return false;
     }
     return any;

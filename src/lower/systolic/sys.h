@@ -165,7 +165,12 @@ void sys_copy(sys *s, const sys_val *dst, const sys_val *src, sys_ex parts,
 /* domain.c */
 void sys_domains(sys *s);
 /* How far the index goes in the statement. */
-sys_ex          sys_extent(sys *s, const axe_stmt *st, const axe_var *v);
+sys_ex sys_extent(sys *s, const axe_stmt *st, const axe_var *v);
+/* beyond.c: v + rest is the subscript: rest, or NULL. */
+const axe_node *sys_rest_of(sys *s, const axe_node *sub, const axe_var *v);
+/* Does v + rest end where dimension d does, for all the index's values? */
+bool            sys_ends_there(const axe_stmt *st, const axe_node *load, int d,
+                               const axe_var *v, const axe_node *rest);
 const axe_node *sys_declared(const axe_stmt *st, const axe_var *v);
 /* Does the statement's index keep to where dimension d of the load, of global
  * memory, has elements? */
@@ -207,7 +212,7 @@ sys_bind *sys_bind_to(sys *s, const axe_var *v, sys_ex base, sys_ex count);
 int  sys_open(sys *s, int n, const axe_dim *dim, bool *opened);
 void sys_close(sys *s, int n_opened, const bool *opened, int n_bind);
 
-/* value.c */
+/* arith.c */
 sys_val sys_number(double x);
 void    sys_unable(sys *s, const axe_node *n);
 /* Columns of F that a value has, at most. */
@@ -218,13 +223,22 @@ sys_val sys_as_tile(sys *s, sys_val v, bool column);
 /* f(a, b), element by element. */
 sys_val sys_both(sys *s, const char *f, sys_val a, sys_val b,
                  const sys_val *want);
+/* Of one operation of n chunks: how long the engine is busy. */
+void        sys_busy(sys *s, axe_trn_engine e, double n);
+const char *sys_all(sys *s, const sys_val *v);
+/* One number for each partition, as operands of two tiles want it. */
+const char *sys_column(sys *s, sys_val v);
+sys_val     sys_inverse(sys *s, sys_val b, const sys_val *want); /* 1 / b */
+
+/* value.c */
 sys_val sys_value(sys *s, const axe_node *n, const sys_val *want);
 /* Can the instruction that computes it add up what it computes along F? */
 bool sys_adds_up(const axe_node *n);
 void sys_spread(sys *s, const sys_val *to, const sys_val *v);
 
 /* choose.c */
-sys_val sys_choose(sys *s, const axe_node *n, const sys_val *want);
+sys_val sys_choose(sys *s, const axe_node *n, sys_val x, sys_val y,
+                   const sys_val *want);
 
 /* map.c */
 void sys_map(sys *s, const axe_stmt *st);

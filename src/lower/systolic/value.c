@@ -33,116 +33,6 @@ function_of(axe_op op)
     return NULL;
 }
 
-void
-sys_unable(sys *s, const axe_node *n)
-{
-    sys_fail(s, n->at,
-             "run the kernel on another machine, or compute it "
-             "of add, multiply, exp, select and the like",
-             "%s has no instruction for %s", s->plan->machine->name,
-             axe_node_text(s->cx, n));
-}
-
-sys_val
-sys_number(double x)
-{
-    return (sys_val){.kind = SYS_NUMBER, .number = x, .column = true};
-}
-
-int64_t
-sys_width(const sys *s, bool column)
-{
-    return column || !s->F ? 1 : SYS_CHUNK;
-}
-
-/* Where the result goes: what is wanted, or a new tile. */
-sys_val
-sys_result(sys *s, const sys_val *want, bool column)
-{
-    if (want && column == want->column)
-        return *want;
-    return sys_temp(s, AXE_TYPE_f32, sys_width(s, column));
-}
-
-static const char *
-put(sys *s, const sys_val *v)
-{
-    return sys_put(s, v, sys_parts(s), sys_cols(s));
-}
-
-/* One number for each partition, as operands of two tiles want it: a number,
- * or a column of f32. */
-static const char *
-column(sys *s, sys_val v)
-{
-    if (v.kind == SYS_NUMBER)
-        return axe_textf(s->cx, "%.17g", v.number);
-    if (v.type != AXE_TYPE_f32) {
-        sys_val wide = sys_temp(s, AXE_TYPE_f32, 1);
-        sys_copy(s, &wide, &v, sys_parts(s), sys_c(1));
-        v = wide;
-    }
-    return sys_put(s, &v, sys_parts(s), sys_c(1));
-}
-
-sys_val
-sys_as_tile(sys *s, sys_val v, bool col)
-{
-    if (v.kind == SYS_TILE)
-        return v;
-    sys_val out = sys_temp(s, AXE_TYPE_f32, sys_width(s, col));
-    sys_copy(s, &out, &v, sys_parts(s), sys_cols(s));
-    return out;
-}
-
-static void
-busy(sys *s, axe_trn_engine e, double n)
-{
-    s->busy[e] += n * AXE_SYSTOLIC_N / axe_trn_engines[e].ghz;
-}
-
-/* f(a, b), element by element. */
-sys_val
-sys_both(sys *s, const char *f, sys_val a, sys_val b, const sys_val *want)
-{
-    bool    col = a.column && b.column;
-    sys_val out = sys_result(s, want, col);
-
-    if (a.kind == SYS_NUMBER && b.kind == SYS_NUMBER)
-        a = sys_as_tile(s, a, true);
-    if (a.psum && b.psum) { /* one of them may be there */
-        sys_val c = sys_temp(s, AXE_TYPE_f32, sys_width(s, a.column));
-        sys_copy(s, &c, &a, sys_parts(s), sys_cols(s));
-        a = c;
-    }
-    busy(s, AXE_TRN_vector, 1);
-    if (b.kind == SYS_NUMBER || (b.column && !a.column))
-        sys_line(s, "vector tensor_scalar %s, %s, op0=%s, operand0=%s",
-                 put(s, &out), put(s, &a), f, column(s, b));
-    else if (a.kind == SYS_NUMBER || (a.column && !b.column)) {
-        const char *c = column(s, a);
-        sys_line(s,
-                 "vector tensor_scalar %s, %s, op0=%s, operand0=%s, "
-                 "reverse0=1",
-                 put(s, &out), put(s, &b), f, c);
-    } else
-        sys_line(s, "vector tensor_tensor %s, %s, %s, op=%s", put(s, &out),
-                 put(s, &a), put(s, &b), f);
-    return out;
-}
-
-/* 1 / b. */
-static sys_val
-inverse(sys *s, sys_val b, const sys_val *want)
-{
-    sys_val out = sys_result(s, want, b.column);
-
-    b = sys_as_tile(s, b, b.column);
-    sys_line(s, "vector reciprocal %s, %s", put(s, &out), put(s, &b));
-    busy(s, AXE_TRN_vector, 8);
-    return out;
-}
-
 /* -------------------------------------------------------------- functions */
 
 static const axe_node *
@@ -237,13 +127,13 @@ act(sys *s, const axe_node *n, const fn *f, const sys_val *want,
         sys_line(s,
                  "scalar activation_reduce %s, %s, %s, op=%s, "
                  "reduce_op=add%s%s",
-                 put(s, &out), put(s, &u),
+                 sys_all(s, &out), sys_all(s, &u),
                  sys_put(s, sum, sys_parts(s), sys_c(1)),
                  axe_trn_functions[f->f].name, bias, by);
     else
-        sys_line(s, "scalar activation %s, %s, op=%s%s%s", put(s, &out),
-                 put(s, &u), axe_trn_functions[f->f].name, bias, by);
-    busy(s, AXE_TRN_scalar, 1);
+        sys_line(s, "scalar activation %s, %s, op=%s%s%s", sys_all(s, &out),
+                 sys_all(s, &u), axe_trn_functions[f->f].name, bias, by);
+    sys_busy(s, AXE_TRN_scalar, 1);
     return f->out == 1 ? out
                        : sys_both(s, "multiply", out, sys_number(f->out), want);
 }
@@ -279,9 +169,9 @@ fold_tile(sys *s, const axe_node *n, const sys_val *part)
         x = sys_both(s, "add", w, x, NULL);
     }
     sys_line(s, "vector tensor_reduce %s, %s, op=%s",
-             sys_put(s, part, sys_parts(s), sys_c(1)), put(s, &x),
+             sys_put(s, part, sys_parts(s), sys_c(1)), sys_all(s, &x),
              fold_name(n->u.reduce.fold));
-    busy(s, AXE_TRN_vector, 1);
+    sys_busy(s, AXE_TRN_vector, 1);
 }
 
 static sys_val
@@ -331,7 +221,7 @@ fold(sys *s, const axe_node *n)
     sys_line(s, "vector tensor_tensor %s, %s, %s, op=%s", to, to,
              sys_put(s, &part, sys_parts(s), sys_c(1)),
              fold_name(n->u.reduce.fold));
-    busy(s, AXE_TRN_vector, 1);
+    sys_busy(s, AXE_TRN_vector, 1);
     sys_end(s, chunked);
     sys_close(s, n_open, opened, n_bind);
     s->F = F;
@@ -392,7 +282,7 @@ from_index(sys *s, const axe_node *n)
     sys_line(s,
              "gpsimd iota %s, pattern=[%s by %lld], offset=%s, "
              "channel_multiplier=%lld",
-             put(s, &out), sys_text(s, by_f == 0 ? sys_c(1) : sys_cols(s)),
+             sys_all(s, &out), sys_text(s, by_f == 0 ? sys_c(1) : sys_cols(s)),
              (long long)by_f, sys_text(s, sys_of(s, n)), (long long)by_p);
     return out;
 }
@@ -409,7 +299,7 @@ quotient(sys *s, const axe_node *n, const sys_val *want)
         return sys_both(s, "multiply", sys_value(s, x, NULL),
                         sys_number(1 / by), want);
     if (is_number(x, &c) && c == 1)
-        return inverse(s, sys_value(s, y, NULL), want);
+        return sys_inverse(s, sys_value(s, y, NULL), want);
     const axe_node *one = axe_fconst(s->cx, n->at, n->type, 1);
     const axe_node *r = axe_node2(s->cx, AXE_OP_div, one, y);
     sys_val         a = sys_value(s, x, NULL);
@@ -484,16 +374,16 @@ chain(sys *s, const axe_node *n, int of_n, int of_x, const sys_val *want)
         sys_copy(s, &t, &y, sys_parts(s), sys_cols(s));
         y = t;
     }
-    const char *by = column(s, c);
+    const char *by = sys_column(s, c);
     sys_val     out = sys_result(s, want, u.column);
     sys_line(s,
              "vector scalar_tensor_tensor %s, %s, %s, op0=%s, operand0=%s, "
              "op1=%s%s%s",
-             put(s, &out), put(s, &u), put(s, &y), name_of(x->op), by,
-             name_of(n->op),
+             sys_all(s, &out), sys_all(s, &u), sys_all(s, &y), name_of(x->op),
+             by, name_of(n->op),
              of_x == 0 && !commutes(x->op) ? ", reverse0=1" : "",
              of_n == 1 && !commutes(n->op) ? ", reverse1=1" : "");
-    busy(s, AXE_TRN_vector, 1);
+    sys_busy(s, AXE_TRN_vector, 1);
     return out;
 }
 
@@ -528,12 +418,8 @@ fresh(sys *s, const axe_node *n, const sys_val *want)
     if (n->op == AXE_OP_reduce)
         return fold(s, n);
     if (n->op == AXE_OP_select)
-        return sys_choose(s, n, want);
-    if (n->op == AXE_OP_fma)
-        return sys_both(s, "add",
-                        sys_both(s, "multiply", sys_value(s, n->arg[0], NULL),
-                                 sys_value(s, n->arg[1], NULL), NULL),
-                        sys_value(s, n->arg[2], NULL), want);
+        return sys_choose(s, n, sys_value(s, n->arg[1], NULL),
+                          sys_value(s, n->arg[2], NULL), want);
     if (n->op == AXE_OP_cast &&
         (axe_type_is_float(n->arg[0]->type) || axe_type_is_float(n->type))) {
         sys_val x = sys_value(s, n->arg[0],

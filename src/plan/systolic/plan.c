@@ -67,12 +67,46 @@ check(axe_planner *p, axe_stmt *s)
     }
 }
 
+/* A ring's stage is filled, then read, in one list of statements: a tile has
+ * one name in the trace, so that a second stage that is filled would be taken
+ * for the first. */
+static axe_status
+check_rings(axe_planner *p, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i], *before = NULL, *after = NULL;
+        AXE_TRY(check_rings(p, s->n_body, s->body));
+        AXE_TRY(check_rings(p, s->n_other, s->other));
+        if (s->kind != AXE_STMT_PRODUCE && s->kind != AXE_STMT_CONSUME)
+            continue;
+        for (int j = 0; j < n; j++) {
+            bool ring = (body[j]->kind == AXE_STMT_PRODUCE ||
+                         body[j]->kind == AXE_STMT_CONSUME) &&
+                        body[j]->pipeline == s->pipeline;
+            before = ring && j < i ? body[j] : before;
+            after = ring && j > i && !after ? body[j] : after;
+        }
+        if (s->kind == AXE_STMT_PRODUCE
+                ? !after || after->kind != AXE_STMT_CONSUME
+                : !before || before->kind != AXE_STMT_PRODUCE)
+            return refuse(
+                p, s->at,
+                "fills one stage of a pipeline at a time: a produce, "
+                "then its consume, in the same loop",
+                "leave stages that are filled ahead to it: write "
+                "`produce`, then `consume`, as kernels/gemm.axe does; "
+                "transfers run ahead by themselves");
+    }
+    return AXE_OK;
+}
+
 axe_status
 axe_systolic_check(axe_planner *p)
 {
     p->systolic = axe_new(p->cx, axe_systolic_plan);
     p->systolic->tile =
         axe_new_array(p->cx, axe_systolic_tile, p->kernel->n_tensor + 1);
+    AXE_TRY(check_rings(p, p->kernel->n_body, p->kernel->body));
     return each(p, p->kernel->n_body, p->kernel->body, check);
 }
 

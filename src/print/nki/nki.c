@@ -157,6 +157,47 @@ put_sizes(nki_printer *p, int n_arg)
             p->d->begin(p, &p->t->tensor[i]);
 }
 
+/* Names that Python or the text has for itself. */
+static bool
+is_reserved(const char *name)
+{
+    static const char words[] =
+        " False None True and as assert async await break class continue def "
+        "del elif else except finally float for from global if import in is "
+        "lambda max min nisa nki nl nonlocal not or pass raise range return "
+        "try while with yield ";
+    static const char *const end[] = {"_given", "_flat"};
+    size_t                   n = strlen(name);
+    const char              *at = words;
+
+    while ((at = strstr(at, name)) && !(at[-1] == ' ' && at[n] == ' '))
+        at++;
+    for (int i = 0; i < AXE_LEN(end) && !at; i++)
+        if (n > strlen(end[i]) &&
+            strcmp(name + n - strlen(end[i]), end[i]) == 0)
+            at = end[i];
+    return at != NULL;
+}
+
+static axe_status
+check_names(axe_ctx *cx, const axe_trace *t)
+{
+    const char *bad = is_reserved(t->name) ? t->name : NULL;
+
+    for (int i = 0; i < t->n_tensor; i++)
+        bad = is_reserved(t->tensor[i].name) ? t->tensor[i].name : bad;
+    for (int i = 0; i < t->n_var; i++)
+        bad = is_reserved(t->var[i]) ? t->var[i] : bad;
+    if (!bad)
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+             "%s is no name for the text of a Trainium, in which it means "
+             "something else",
+             bad);
+    axe_help(cx, "give it another name in the kernel");
+    return AXE_EUNSUPPORTED;
+}
+
 axe_status
 axe_print_nki(axe_ctx *cx, const axe_lowered *l, bool first, axe_buf *out)
 {
@@ -166,6 +207,7 @@ axe_print_nki(axe_ctx *cx, const axe_lowered *l, bool first, axe_buf *out)
                           .k = l->plan->kernel,
                           .d = first ? &nki_01 : &nki_03};
 
+    AXE_TRY(check_names(cx, t));
     if (p.d->check)
         AXE_TRY(p.d->check(cx, t));
     p.level = axe_new_array(cx, int, t->n_tensor + 1);
