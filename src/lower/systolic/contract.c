@@ -232,21 +232,23 @@ open_sums(sys *s, const axe_var *k, bool *opened)
     return n;
 }
 
-/* Does the product add to what is in the tile?  Elsewhere declarations tell
- * what is new; a tile that is declared in front of a loop with several turns
- * under way has old sums. */
+/* Does the product add to what is in the tile?  Said only where it is not that
+ * of the loops' first turns since the declaration: a tile that is declared in
+ * front of a loop with several turns under way has old sums, and a part of such
+ * a loop begins later than the loop. */
 static const char *
 adds_to(sys *s, const axe_tensor *t, int outer, int inner)
 {
     sys_ex n = sys_c(s->begun[t->id]);
+    bool   say = s->plan->systolic->tile[t->id].piped != NULL;
 
-    if (!s->plan->systolic->tile[t->id].piped)
-        return "";
-    for (int d = s->since[t->id]; d < s->depth && !s->begun[t->id]; d++)
-        if ((d < outer || d >= inner) && s->turn[d])
-            n = sys_add(s, n, sys_name(s->turn[d]));
+    for (int d = s->since[t->id]; d < s->depth; d++) {
+        say = say || s->now[d];
+        if (!s->begun[t->id] && (d < outer || d >= inner) && s->turn[d])
+            n = sys_add(s, n, sys_name(s->now[d] ? s->now[d] : s->turn[d]));
+    }
     s->begun[t->id] = true;
-    return axe_textf(s->cx, ", accumulate=%s", sys_text(s, n));
+    return say ? axe_textf(s->cx, ", accumulate=%s", sys_text(s, n)) : "";
 }
 
 void

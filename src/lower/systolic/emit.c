@@ -87,6 +87,7 @@ open(sys *s, const char *name, sys_ex count, bool turns)
     sys_line(s, "for %s = %s {", name, sys_text(s, count));
     s->turn[s->depth] = turns ? name : NULL;
     s->turns[s->depth] = count.most;
+    s->now[s->depth] = NULL;
     if (s->depth + 1 == SYS_MAX_DEPTH)
         sys_fail(s, s->k->at, "divide the kernel",
                  "%s has more than %d loops, one inside the other", s->k->name,
@@ -272,6 +273,8 @@ sys_declare(sys *s, const axe_tensor *t)
 
     if (!x->tensor || x->piped)
         return;
+    s->since[t->id] = s->depth;
+    s->begun[t->id] = false;
     if (x->stages > 1)
         at =
             sys_add(s, at, sys_mul(s, sys_c(x->bytes), sys_turn(s, x->stages)));

@@ -85,6 +85,7 @@ piped(sys *s, const axe_stmt *st, const axe_systolic_pipe *pipe)
     for (int i = 0; i < s->k->n_tensor; i++)
         if (s->plan->systolic->tile[i].piped == st)
             sys_declare_all(s, s->plan->systolic->tile[i].tensor);
+    const int depth = s->depth;
     sys_ex at = sys_for(s, v->name, sys_add(s, n, sys_c(pipe->n_cut)), &opened);
     for (int k = pipe->n_cut; k >= 0; k--) {
         bool   last = k == pipe->n_cut;
@@ -93,7 +94,10 @@ piped(sys *s, const axe_stmt *st, const axe_systolic_pipe *pipe)
             k < 2 ? at : sys_max(s, zero, sys_sub(s, at, sys_c(k - 1)));
         sys_if(s, k == 0 ? one : sys_min(s, one, since), &begun);
         sys_if(s, last ? one : sys_min(s, one, sys_max(s, zero, more)), &left);
-        set_turn(s, st, sys_named(s, v->name, sys_sub(s, at, sys_c(k))));
+        sys_ex turn = sys_named(s, v->name, sys_sub(s, at, sys_c(k)));
+        if (opened)
+            s->now[depth] = sys_text(s, turn);
+        set_turn(s, st, turn);
         part(s, st, k == 0 ? 0 : pipe->cut[k - 1],
              last ? st->n_body : pipe->cut[k]);
         sys_end(s, left);

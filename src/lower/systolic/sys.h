@@ -78,7 +78,9 @@ typedef struct sys {
     axe_buf           out;
     int               depth;
     int               n_name;
-    const char  *turn[SYS_MAX_DEPTH];  /* the loops' variables; NULL: an if */
+    const char *turn[SYS_MAX_DEPTH]; /* the loops' variables; NULL: an if */
+    const char *now[SYS_MAX_DEPTH];  /* of a loop with several turns under way:
+                                        the turn at hand; else NULL */
     int64_t      turns[SYS_MAX_DEPTH]; /* how many they have at most */
     const char **var;   /* by id: a scope's, loop's or size's text */
     const char **name;  /* by tensor id: what the trace calls it */
