@@ -226,6 +226,45 @@ axe_dist_runs(const axe_dist *d, int64_t device, const axe_tensor *t,
     } while (k >= 0);
 }
 
+typedef struct cut {
+    axe_type    type;
+    char       *local;
+    const char *whole;
+} cut;
+
+static void
+copy_run(void *user, int64_t local, int64_t whole, int64_t n)
+{
+    cut *c = user;
+
+    memcpy(c->local + axe_type_bytes(c->type, local),
+           c->whole + axe_type_bytes(c->type, whole),
+           (size_t)axe_type_bytes(c->type, n));
+}
+
+void
+axe_dist_cut(const axe_dist *d, int64_t device, const axe_tensor *t,
+             const void *whole, void *local)
+{
+    cut c = {t->type, local, whole};
+
+    axe_dist_runs(d, device, t, copy_run, &c);
+}
+
+axe_array
+axe_dist_array(axe_ctx *cx, const axe_dist *d, int64_t device,
+               const axe_tensor *t, const char *name, void *data)
+{
+    int64_t *shape = axe_new_array(cx, int64_t, t->rank);
+
+    axe_dist_part(d, device, t, NULL, shape);
+    return (axe_array){.name = name,
+                       .type = axe_type_table[t->type].name,
+                       .rank = t->rank,
+                       .shape = shape,
+                       .data = data};
+}
+
 int
 axe_dist_n_tensor(const axe_dist *d)
 {

@@ -73,6 +73,13 @@ typedef void axe_dist_run_fn(void *user, int64_t local, int64_t whole,
 void axe_dist_runs(const axe_dist *d, int64_t device, const axe_tensor *t,
                    axe_dist_run_fn *fn, void *user);
 
+/* A device's part of the whole tensor goes to `local`. */
+void axe_dist_cut(const axe_dist *d, int64_t device, const axe_tensor *t,
+                  const void *whole, void *local);
+/* The part that a device has, at `data`, as an argument of that name. */
+axe_array axe_dist_array(axe_ctx *cx, const axe_dist *d, int64_t device,
+                         const axe_tensor *t, const char *name, void *data);
+
 /* The tensors of k: arguments, then its own. */
 int               axe_dist_n_tensor(const axe_dist *d);
 const axe_tensor *axe_dist_tensor(const axe_dist *d, int i);

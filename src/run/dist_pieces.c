@@ -220,8 +220,9 @@ run_device(stage *s, const axe_dist_piecing *g)
     for (int i = 0; i < k->n_param; i++) {
         int t = axe_dist_find(r->d, k->param[i]->name);
 
-        s->array[i] = axe_dist_array(r, axe_dist_tensor(r->d, t),
-                                     k->param[i]->name, r->data[t]);
+        s->array[i] =
+            axe_dist_array(r->cx, r->d, r->rank, axe_dist_tensor(r->d, t),
+                           k->param[i]->name, r->data[t]);
     }
     return run_stage(s, g);
 }

@@ -25,36 +25,6 @@ axe_dist_room(axe_ctx *cx, const axe_tensor *t, int64_t n, void **out)
                     "no memory for this device's part of %s", t->name);
 }
 
-axe_array
-axe_dist_array(const axe_dist_runner *r, const axe_tensor *t, const char *name,
-               void *data)
-{
-    int64_t *shape = axe_new_array(r->cx, int64_t, t->rank);
-
-    axe_dist_part(r->d, r->rank, t, NULL, shape);
-    return (axe_array){.name = name,
-                       .type = axe_type_table[t->type].name,
-                       .rank = t->rank,
-                       .shape = shape,
-                       .data = data};
-}
-
-typedef struct slicing {
-    axe_type    type;
-    char       *local;
-    const char *whole;
-} slicing;
-
-static void
-slice(void *user, int64_t local, int64_t whole, int64_t n)
-{
-    slicing *s = user;
-
-    memcpy(s->local + axe_type_bytes(s->type, local),
-           s->whole + axe_type_bytes(s->type, whole),
-           (size_t)axe_type_bytes(s->type, n));
-}
-
 /* This rank's parts of whole arguments; of what holds addends the first device
  * has all, and the others zeros. */
 static axe_status
@@ -72,8 +42,7 @@ take_parts(axe_dist_runner *r, void *const *data)
             memset(r->data[i], 0, (size_t)axe_type_bytes(t->type, n));
             continue;
         }
-        slicing s = {t->type, r->data[i], data[i]};
-        axe_dist_runs(r->d, r->rank, t, slice, &s);
+        axe_dist_cut(r->d, r->rank, t, data[i], r->data[i]);
     }
     return AXE_OK;
 }
@@ -107,8 +76,9 @@ run_device(axe_dist_runner *r, int number, const axe_frame *f)
     for (int i = 0; i < k->n_param; i++) {
         int t = axe_dist_find(r->d, k->param[i]->name);
 
-        array[i] = axe_dist_array(r, axe_dist_tensor(r->d, t),
-                                  k->param[i]->name, r->data[t]);
+        array[i] =
+            axe_dist_array(r->cx, r->d, r->rank, axe_dist_tensor(r->d, t),
+                           k->param[i]->name, r->data[t]);
     }
     return axe_dist_launch(r, r->part[number], k, array, f, NULL, 0);
 }
@@ -157,7 +127,8 @@ axe_dist_arrays(const axe_dist_runner *r, const axe_between *b, void **data)
 
     for (int i = 0; i < k->n_param; i++)
         array[i] =
-            axe_dist_array(r, i < b->n_arg ? b->arg[i].local : b->result.local,
+            axe_dist_array(r->cx, r->d, r->rank,
+                           i < b->n_arg ? b->arg[i].local : b->result.local,
                            k->param[i]->name, data[i]);
     return array;
 }

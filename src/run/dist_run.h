@@ -24,9 +24,6 @@ typedef struct axe_dist_runner {
     axe_dist_piecing    *piecing; /* [p->n_fuse] */
 } axe_dist_runner;
 
-/* The part of t that this rank has, at data. */
-axe_array axe_dist_array(const axe_dist_runner *r, const axe_tensor *t,
-                         const char *name, void *data);
 /* The arguments of what the statement computes: operands, then the result. */
 axe_array *axe_dist_arrays(const axe_dist_runner *r, const axe_between *b,
                            void **data);

@@ -56,36 +56,6 @@ make_part(const world *w, int64_t q, const axe_tensor *t, void **out)
                     t->name);
 }
 
-static axe_array
-array_of(const world *w, int64_t q, const axe_tensor *t, const char *name,
-         void *data)
-{
-    int64_t *shape = axe_new_array(w->cx, int64_t, t->rank);
-
-    axe_dist_part(w->d, q, t, NULL, shape);
-    return (axe_array){.name = name,
-                       .type = axe_type_table[t->type].name,
-                       .rank = t->rank,
-                       .shape = shape,
-                       .data = data};
-}
-
-typedef struct slicing {
-    axe_type    type;
-    char       *local;
-    const char *whole;
-} slicing;
-
-static void
-slice(void *user, int64_t local, int64_t whole, int64_t n)
-{
-    slicing *s = user;
-
-    memcpy(s->local + axe_type_bytes(s->type, local),
-           s->whole + axe_type_bytes(s->type, whole),
-           (size_t)axe_type_bytes(s->type, n));
-}
-
 /* Each device's parts of whole arguments; of what holds addends the first
  * device has all. */
 static axe_status
@@ -94,14 +64,11 @@ take_parts(const world *w, void *const *data)
     for (int i = 0; i < axe_dist_n_tensor(w->d); i++)
         for (int64_t q = 0; q < w->d->n_device; q++) {
             const axe_tensor *t = axe_dist_tensor(w->d, i);
-            slicing           s = {.type = t->type};
 
             AXE_TRY(make_part(w, q, t, &parts_of(w, i)[q]));
             if (i >= w->d->k->n_param || !axe_dist_is_first(w->d, q, t))
                 continue;
-            s.local = parts_of(w, i)[q];
-            s.whole = data[i];
-            axe_dist_runs(w->d, q, t, slice, &s);
+            axe_dist_cut(w->d, q, t, data[i], parts_of(w, i)[q]);
         }
     return AXE_OK;
 }
@@ -254,8 +221,8 @@ run_device(const world *w, const axe_program *p, const axe_frame *f)
         for (int i = 0; i < k->n_param; i++) {
             int t = axe_dist_find(w->d, k->param[i]->name);
 
-            array[i] = array_of(w, q, axe_dist_tensor(w->d, t),
-                                k->param[i]->name, parts_of(w, t)[q]);
+            array[i] = axe_dist_array(w->cx, w->d, q, axe_dist_tensor(w->d, t),
+                                      k->param[i]->name, parts_of(w, t)[q]);
         }
         AXE_TRY(axe_program_simulate(w->cx, p, k->n_param, array,
                                      sizes_of(w, q, k, f, size), size, w->with,
@@ -358,8 +325,9 @@ compute(const world *w, const doing *s, const axe_frame *f)
     for (int64_t q = 0; q < w->d->n_device; q++) {
         for (int i = 0; i < k->n_param; i++)
             array[i] =
-                array_of(w, q, i < b->n_arg ? b->arg[i].local : b->result.local,
-                         k->param[i]->name, data_of(w, s, i)[q]);
+                axe_dist_array(w->cx, w->d, q,
+                               i < b->n_arg ? b->arg[i].local : b->result.local,
+                               k->param[i]->name, data_of(w, s, i)[q]);
         AXE_TRY(axe_launch(w->cx, s->e, k->n_param, array,
                            sizes_of(w, q, k, f, size), size));
     }
