@@ -119,7 +119,8 @@ check_some(axe_ctx *cx, const axe_kernel *k, const axe_sim_spec *spec,
              "%s has no elements, and a kernel for trn1 writes results all "
              "the same",
              empty->name);
-    axe_help(cx, "fill the results by zeros on the host, or give it elements");
+    axe_help(cx, "give it elements; without any, the reference or a CPU "
+                 "says what the results are");
     return AXE_EUNSUPPORTED;
 }
 

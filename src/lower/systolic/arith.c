@@ -5,8 +5,9 @@ void
 sys_unable(sys *s, const axe_node *n)
 {
     sys_fail(s, n->at,
-             "run the kernel on another machine, or compute it "
-             "of add, multiply, exp, select and the like",
+             "run the kernel on another machine, or compute it of add, "
+             "multiply, min, max, exp; a choice compares indices by < and <=, "
+             "and one by values is a product with 0 or 1",
              "%s has no instruction for %s", s->plan->machine->name,
              axe_node_text(s->cx, n));
 }
