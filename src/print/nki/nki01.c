@@ -252,8 +252,8 @@ check(axe_ctx *cx, const axe_trace *t)
                      x->name, n, bank);
         else
             continue;
-        axe_help(cx, "print it as `nki`, which is --emit c, or choose smaller "
-                     "blocks");
+        axe_help(cx, "print it as `nki`, which is --emit c%s",
+                 n > bank ? ", or choose smaller blocks" : "");
         return AXE_EUNSUPPORTED;
     }
     if (begins_anew(t->body)) {
