@@ -1,5 +1,5 @@
-/* verb_sim.c - `axe sim`: runs a GPU's kernel in the simulator and says what is
- * wrong with it.
+/* verb_sim.c - `axe sim`: runs a kernel for a GPU or a Trainium in the
+ * simulator and says what is wrong with it.
  *
  * Each order of events starts from the same arrays; the first that finds
  * anything ends the run. */
@@ -18,16 +18,16 @@ static const char verb[] = "sim";
 static const char help[] =
     "usage: axe sim [OPTION]... FILE [KERNEL] NAME=VALUE...\n"
     "\n"
-    "Executes a kernel for a GPU on this machine, thread by thread, and "
-    "reports\n"
-    "races, missing waits and fences, reads of what nobody wrote, accesses "
-    "out\n"
-    "of bounds, deadlocks.  Arrays and sizes are given as for `axe run`.  "
-    "Without\n"
-    "a target it is for sm_90a.\n"
+    "Executes a kernel for a GPU on this machine, thread by thread, and\n"
+    "reports races, missing waits and fences, reads of what nobody wrote,\n"
+    "accesses out of bounds, deadlocks; one for a Trainium (trn1) instruction\n"
+    "by instruction, and how long its engines take by two models of time.\n"
+    "Arrays and sizes are given as for `axe run`.  Without a target it is for\n"
+    "sm_90a.\n"
     "\n"
     "  axe sim kernels/gemm.axe --target sm_90a --random M=512 N=512 K=256 "
     "--check\n"
+    "  axe sim kernels/gemm.axe --target trn1 --random M=512 N=512 K=256\n"
     "\n"
     "A kernel over a mesh runs on all of its devices, each with a memory of "
     "its\n"
@@ -46,11 +46,11 @@ static const char help[] =
     "                          behind:K, cluster K runs only when no other "
     "can;\n"
     "                          ahead:K, it runs before any other; N has such\n"
-    "                          orders, too\n"
+    "                          orders, too.  GPUs only\n"
     "      --devices N         of a mesh with one axis of no given size\n"
     "      --sms N             blocks at a time of kernels that persist, or "
     "whose\n"
-    "                          blocks wait for one another\n"
+    "                          blocks wait for one another; GPUs only\n"
     "      --timeline FILE     when things happen, by a model of time: a "
     "picture\n"
     "                          (.svg), or trace events for Perfetto (.json)\n"

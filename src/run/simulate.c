@@ -40,11 +40,11 @@ axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
     }
     if (!target || !target->simulate) {
         axe_fail(cx, k->at, AXE_EUNSUPPORTED,
-                 "kernel %s is not compiled for a GPU, which is what the "
-                 "simulator runs",
+                 "kernel %s is not compiled for a GPU or a Trainium, which is "
+                 "what the simulator runs",
                  k->name);
-        axe_help(cx, "name one as its machine, sm_90a or opencl-sg16; on this "
-                     "CPU `axe run` runs it");
+        axe_help(cx, "name one as its machine, sm_90a, opencl-sg16 or trn1; "
+                     "on this CPU `axe run` runs it");
         return AXE_EUNSUPPORTED;
     }
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &b));

@@ -124,6 +124,23 @@ check_some(axe_ctx *cx, const axe_kernel *k, const axe_sim_spec *spec,
     return AXE_EUNSUPPORTED;
 }
 
+/* Engines wait for what they read, so no order of events is another result. */
+static axe_status
+check_options(axe_ctx *cx, const axe_kernel *k, const axe_sim_options *o)
+{
+    const char *what =
+        o->n_sm > 0 ? "a number of blocks" : "an order of events";
+
+    if (o->policy == AXE_SIM_LAZY && o->turns == AXE_SIM_EVEN && o->n_sm == 0)
+        return AXE_OK;
+    axe_fail(cx, k->at, AXE_EUNSUPPORTED,
+             "%s is asked for, and engines of a core have none to choose",
+             what);
+    axe_help(cx, "leave it out for this machine; it is of machines whose "
+                 "threads run in blocks");
+    return AXE_EUNSUPPORTED;
+}
+
 static axe_status
 simulate(axe_ctx *cx, const axe_lowered *l, const axe_sim_spec *spec,
          axe_sim_report *out)
@@ -137,6 +154,7 @@ simulate(axe_ctx *cx, const axe_lowered *l, const axe_sim_spec *spec,
     bool              none;
 
     *out = (axe_sim_report){0};
+    AXE_TRY(check_options(cx, k, &spec->with));
     AXE_TRY(axe_trn_profile(cx, "legacy", &opt.params));
     set_sizes(k, t, spec->size);
     AXE_TRY(check_some(cx, k, spec, &none));

@@ -146,14 +146,36 @@ put_span(axe_ctx *cx, axe_buf *b, const char *key, axe_span at)
 static void
 put_engines(axe_buf *out, const axe_sim_report *r)
 {
-    axe_putf(out, ", \"ns_legacy\": %.1f, \"ns_doc\": %.1f, \"engines\": {",
-             r->ns[0], r->ns[1]);
+    axe_putf(out,
+             ", \"instructions\": %" PRId64
+             ", \"ns_legacy\": %.1f, \"ns_doc\": %.1f, \"engines\": {",
+             r->n_inst, r->ns[0], r->ns[1]);
     for (int i = 0; i < r->n_engine; i++)
         axe_putf(out,
                  "%s\"%s\": {\"instructions\": %" PRId64
                  ", \"busy_ns_legacy\": %.1f, \"busy_ns_doc\": %.1f}",
                  i > 0 ? ", " : "", r->engine[i].name, r->engine[i].n_inst,
                  r->engine[i].busy[0], r->engine[i].busy[1]);
+    axe_putc(out, '}');
+}
+
+/* What threads did. */
+static void
+put_threads(axe_buf *out, const axe_sim_report *r)
+{
+    axe_putf(out,
+             ", \"blocks\": %" PRId64 ", \"instructions\": %" PRId64
+             ", \"products\": %" PRId64 ", \"conflicts\": %" PRId64,
+             r->n_block, r->n_inst, r->products, r->conflicts);
+    axe_putf(out,
+             ", \"global_read\": %" PRId64 ", \"global_written\": %" PRId64
+             ", \"shared_read\": %" PRId64 ", \"shared_written\": %" PRId64
+             ", \"atoms\": {",
+             r->global_read, r->global_written, r->shared_read,
+             r->shared_written);
+    for (int i = 0; i < r->n_count; i++)
+        axe_putf(out, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->count[i].name,
+                 r->count[i].n);
     axe_putc(out, '}');
 }
 
@@ -170,22 +192,11 @@ axe_sim_report_json(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
         put_span(cx, out, "other", f->other);
         axe_putc(out, '}');
     }
-    axe_putf(out,
-             "], \"blocks\": %" PRId64 ", \"instructions\": %" PRId64
-             ", \"products\": %" PRId64 ", \"conflicts\": %" PRId64,
-             r->n_block, r->n_inst, r->products, r->conflicts);
-    axe_putf(out,
-             ", \"global_read\": %" PRId64 ", \"global_written\": %" PRId64
-             ", \"shared_read\": %" PRId64 ", \"shared_written\": %" PRId64
-             ", \"atoms\": {",
-             r->global_read, r->global_written, r->shared_read,
-             r->shared_written);
-    for (int i = 0; i < r->n_count; i++)
-        axe_putf(out, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->count[i].name,
-                 r->count[i].n);
-    axe_putc(out, '}');
+    axe_putc(out, ']');
     if (r->engines)
         put_engines(out, r);
+    else
+        put_threads(out, r);
     if (r->n_device > 0)
         axe_putf(out,
                  ", \"devices\": %" PRId64 ", \"moved\": %" PRId64

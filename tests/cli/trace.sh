@@ -48,6 +48,12 @@ check capacity 1 'need 1024000 bytes of a partition; trn1 has 180224' \
     "$AXE" compile "$SRC/kernels/gemm.axe" -t trn1 --set STAGES=1000 --emit lower
 check empty    1 'B has no elements, and a kernel for trn1 writes results' \
     "$AXE" sim "$SRC/kernels/gemm.axe" -t trn1 --random M=5 N=5 K=0
+sim() {
+    "$AXE" sim "$SRC/kernels/gemm.axe" -t trn1 --random M=5 N=5 K=8 "$@"
+}
+check policy   1 'an order of events is asked for, and engines' sim --policy 2
+check blocks   1 'a number of blocks is asked for, and engines' sim --sms 2
+check json     0 '"findings": [], "instructions": '             sim --json
 check full     1 'No space left on device' \
     sh -c "'$AXE' trace '$t' --print > /dev/full"
 

@@ -7,9 +7,11 @@
 static axe_status
 too_many(trn_run *r, const axe_trace_step *s)
 {
-    return axe_fail(r->cx, s->at, AXE_ELIMIT,
-                    "more than %" PRId64 " instructions and rounds",
-                    r->max_steps);
+    axe_fail(r->cx, s->at, AXE_ELIMIT,
+             "more than %" PRId64 " instructions and rounds", r->max_steps);
+    axe_help(r->cx, "simulate smaller arrays, or larger tiles, which take "
+                    "fewer instructions");
+    return AXE_ELIMIT;
 }
 
 static axe_status
@@ -18,8 +20,7 @@ run_do(trn_run *r, const axe_trace_step *s)
     trn_instr in = {.step = s};
 
     if (r->n_step++ >= r->max_steps)
-        return axe_fail(r->cx, s->at, AXE_ELIMIT, "more than %d instructions",
-                        TRN_MAX_STEPS);
+        return too_many(r, s);
     in.arg = axe_trn_args(s->op, &in.n);
     AXE_TRY(trn_places(r, &in));
     AXE_TRY(trn_check(r, &in));
@@ -48,9 +49,7 @@ run_steps(trn_run *r, const axe_trace_step *s)
         } else {
             AXE_TRY(axe_trace_value_of(r->cx, s->count, r->var, &n));
             if (n > TRN_MAX_STEPS)
-                return axe_fail(r->cx, s->at, AXE_ELIMIT,
-                                "%" PRId64 " rounds are more than %d", n,
-                                TRN_MAX_STEPS);
+                return too_many(r, s);
             for (int64_t i = 0; i < n; i++) {
                 if (r->n_step++ >= r->max_steps)
                     return too_many(r, s);

@@ -359,7 +359,7 @@ static const struct {
 } limits[] = {
     {"for i = 2000000 {\nfor j = 2000000 {\n}\n}",
      "more than 4194304 instructions and rounds"},
-    {"for i = 9000000000 {\n}", "9000000000 rounds are more than 4194304"},
+    {"for i = 9000000000 {\n}", "more than 4194304 instructions and rounds"},
     {"hbm z : f32[70000, 70000] out",
      "z has 19600000000 bytes, and may have 268435456 to be computed"},
     {"dma dma_copy y[0 : 128 by 512, 9000000 by 0], x[0 : 128 by 512, 9000000 "
