@@ -35,6 +35,7 @@ from references import (act_f8, activated, attention, attention_varlen,
                         rmsnorm, rope, scaled, scattered, softmax,
                         softmax_causal, spread, squash, summed, swiglu,
                         swiglu_f8, topk, varlen)
+from share import with_cc
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
        "i32": 0, "i8": 0, "u8": 0, "u32": 0, "f8e4m3": 2.0**-4, "f8e8m0": 0, "f4e2m1": 0}
@@ -475,7 +476,7 @@ def run(row, t, size, machine, seed):
             args.append(f"{name}={stem}.{name}.npy")
     shown = set("".join(row.ins.values())) | set(CONSTANT)
     args += [f"{d}={n[d]}" for d in row.sizes[0] if d not in shown]
-    how, env = ["run", "--threads", str(1 + seed % 2)], dict(os.environ)
+    how, env = ["run", "--threads", str(1 + seed % 2)], with_cc(dict(os.environ), seed)
     if machine in ON and "PTX" in env:
         env |= {"PTX_CC": machine[3:].rstrip("a"), "PTX_ORDER": str(seed % 7)}
     elif "PACK" in env:

@@ -28,6 +28,7 @@ import numpy
 
 from random_flow import FlowMaker
 from random_maker import Maker
+from share import with_cc
 
 MACHINES = ["cpu", "cpu", "cpu-avx2", "cpu-base"]
 NUMPY = {"f32": "f4", "f64": "f8", "f16": "f2", "i8": "i1", "i16": "i2",
@@ -191,6 +192,7 @@ def make_array(kind, shape):
 class Runner:
     def __init__(self, axe, folder):
         self.axe, self.folder, self.n_run, self.n_refused = axe, folder, 0, 0
+        self.env = None
 
     def run(self, maker, segments, size, machine, threads):
         """None if all is well, else what was said."""
@@ -201,7 +203,7 @@ class Runner:
             numpy.save(os.path.join(self.folder, name), make_array(kind, shape))
         command = [self.axe, "run", "k.axe", "--random", "--check", "-t",
                    machine, "--threads", str(threads)] + args
-        p = subprocess.run(command, cwd=self.folder, capture_output=True,
+        p = subprocess.run(command, cwd=self.folder, capture_output=True, env=self.env,
                            text=True, errors="replace", timeout=300)
         self.n_run += 1
         if p.returncode == 0:
@@ -259,6 +261,7 @@ def main():
             if time.time() - begin > limit:
                 break
             maker = maker_of(seed)
+            runner.env = with_cc(dict(os.environ), seed)
             machine = maker.rng.choice(MACHINES)
             threads = maker.rng.randint(1, 3)
             done += 1
