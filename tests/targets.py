@@ -75,7 +75,7 @@ def full_table(comp, sim, meas):
 
 Written by `tests/targets.py` from what the tests keep. *Variants* are the sets of parameters that nvcc compiles offline for the machine, with no spill and no
 complaint of ptxas; registers of a thread, shared memory in bytes, and tensor-core instructions in the code are over these. *Simulated*: compared with the reference in
-the simulator, in four orders, without a finding. *Measured*: on which GPU `bench/gpu` has timed it.
+the simulator, in three orders, without a finding. *Measured*: on which GPU `bench/gpu` has timed it.
 Which kernel is refused for which machine, and why, Trainium among them, is in [machines.md](machines.md).
 
 | kernel | machine | variants | registers | shared | tensor cores | simulated | measured |

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The kernels of tests/sim.list on the simulated GPUs, two at a time: each in one
-# of its types, by turns, in four orders, in the others lazily (SIM_ALL=1: in
-# four, too).
+# of its types, by turns, in three orders (SIM_ALL=1: in all types, in four).
 set -u
 row_number=0
+SIM_ALL=${SIM_ALL-}
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export AXE_CACHE=$PWD/cache
@@ -29,10 +29,9 @@ grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; d
         machine=sm_$m
         [ "$m" = 80 ] || machine=sm_${m}a
         for t in "${!type[@]}"; do
-            orders=lazy
-            [ -z "${SIM_ALL-}" ] && [ $((row_number % ${#type[@]})) != "$t" ] ||
-                orders=2
-            echo "$file $kernel $machine ${type[t]} $orders $sizes"
+            [ -n "$SIM_ALL" ] || [ $((row_number % ${#type[@]})) = "$t" ] ||
+                continue
+            echo "$file $kernel $machine ${type[t]} $((${#SIM_ALL} > 0 ? 2 : 1)) $sizes"
         done
     done
 done >list
