@@ -41,52 +41,12 @@ sys_rest(sys *s, sys_ex e, sys_ex base, int64_t most, bool opened)
     return sys_named(s, "n", sys_min(s, sys_c(most), sys_sub(s, e, base)));
 }
 
-/* Elements from one value of v to the next, where step[d] are between those of
- * dimension d; which must be affine. */
-static sys_ex
-step_of(sys *s, const axe_node *load, const sys_bind *b, const sys_ex *step)
-{
-    sys_ex     out = sys_c(0);
-    axe_affine a;
-
-    for (int d = 0; b && d < load->n_arg; d++) {
-        if (!axe_mentions(load->arg[d], b->v))
-            continue;
-        if (!axe_affine_of(s->cx, load->arg[d], &a)) {
-            sys_fail(s, load->at, "run the kernel on another machine",
-                     "%s: %s has no access patterns for subscripts that are "
-                     "not sums of multiples of indices",
-                     axe_node_text(s->cx, load), s->plan->machine->name);
-            continue;
-        }
-        out = sys_add(s, out,
-                      sys_mul(s, sys_c(axe_affine_coef(&a, b->v)), step[d]));
-    }
-    return out;
-}
-
-static sys_ex
-offset_of(sys *s, const axe_node *load, const sys_ex *step)
-{
-    sys_ex out = sys_c(0);
-
-    for (int d = 0; d < load->n_arg; d++)
-        out = sys_add(s, out, sys_mul(s, sys_of(s, load->arg[d]), step[d]));
-    return out;
-}
-
 /* ---------------------------------------------------------------- on chip */
 
 static bool
 is_just(const axe_node *n, const sys_bind *b)
 {
     return b && n->op == AXE_OP_var && n->u.var == b->v;
-}
-
-static bool
-names(const axe_node *n, const sys_bind *b)
-{
-    return b && axe_mentions(n, b->v);
 }
 
 sys_fit
@@ -104,9 +64,9 @@ sys_access(sys *s, const axe_node *load, sys_val *out)
     for (int d = 0; d < t->rank; d++)
         step[d] = sys_c(x->stride[d]);
     for (int d = 0; d < t->rank; d++)
-        if (d != x->part && names(load->arg[d], s->P))
+        if (d != x->part && sys_names(load->arg[d], s->P))
             return is_just(part, s->F) ? SYS_TURNED : SYS_APART;
-    if (part && names(part, s->F))
+    if (part && sys_names(part, s->F))
         return is_just(part, s->F) && !s->P ? SYS_TURNED : SYS_APART;
     if (part && !is_just(part, s->P))
         return SYS_APART;
@@ -114,156 +74,16 @@ sys_access(sys *s, const axe_node *load, sys_val *out)
         return SYS_APART;
     if (part)
         step[x->part] = sys_c(0);
-    out->off = sys_add(s, s->place[t->id], offset_of(s, load, step));
+    out->off = sys_add(s, s->place[t->id], sys_offset_of(s, load, step));
     if (part)
         out->off = sys_add(s, out->off,
                            sys_mul(s, s->P->block, sys_c(x->stride[x->part])));
-    out->step = step_of(s, load, s->F, step);
+    out->step = sys_step_of(s, load, s->F, step);
     out->column = !s->F || (!out->step.t && out->step.c == 0);
     return SYS_FITS;
 }
 
 /* --------------------------------------------------------- device memory */
-
-typedef struct area {
-    sys_ex off, ps, fs, parts, cols;
-    sys_ex p0, f0; /* of P and F, so many are before the tensor's begin */
-    int    n_if;
-    bool   opened[AXE_SYSTOLIC_RANK];
-} area;
-
-static sys_ex
-from_0(sys *s, sys_ex e)
-{
-    return sys_max(s, sys_c(0), e);
-}
-
-/* May dimension d of the access leave the tensor? */
-static bool
-may_leave(sys *s, const axe_node *load, int d)
-{
-    return !sys_inside(s, load, d) || !axe_is_nonneg(load->arg[d]);
-}
-
-/* By how much dimension d's subscript grows from one value of P or F to the
- * next. */
-static int64_t
-growth(sys *s, const axe_node *load, int d)
-{
-    const sys_bind *b = names(load->arg[d], s->P)   ? s->P
-                        : names(load->arg[d], s->F) ? s->F
-                                                    : NULL;
-    axe_affine      at;
-    int64_t         coef = 1;
-
-    if (b && axe_affine_of(s->cx, load->arg[d], &at))
-        coef = axe_affine_coef(&at, b->v);
-    return coef == 0 ? 1 : coef;
-}
-
-/* Which of n values of P or F are inside of dimension d, whose subscript grows
- * by `coef` from one to the next: behind *before so many.  Those that are not,
- * at the begin if the subscript grows, are before 0. */
-static sys_ex
-inside_of(sys *s, const axe_node *load, int d, sys_ex n, sys_ex *before)
-{
-    const int64_t coef = growth(s, load, d);
-    sys_ex        sub = sys_of(s, load->arg[d]), one = sys_c(1);
-    sys_ex        left = sys_sub(s, sys_of(s, load->u.tensor->shape[d]), sub);
-    bool          low = !axe_is_nonneg(load->arg[d]);
-    bool          high = !sys_inside(s, load, d) || low;
-    int64_t       by = coef < 0 ? -coef : coef;
-
-    *before = sys_c(0);
-    if (coef < 0) {
-        *before = sys_up(s, from_0(s, sys_sub(s, one, left)), by);
-        n = low ? sys_min(s, n, sys_up(s, from_0(s, sys_add(s, sub, one)), by))
-                : n;
-    } else {
-        if (low)
-            *before = sys_up(s, from_0(s, sys_sub(s, sys_c(0), sub)), by);
-        if (high && by > 1)
-            n = sys_min(s, n, sys_up(s, from_0(s, left), by));
-        else if (high)
-            n = sys_min(s, n, left);
-    }
-    return sys_sub(s, n, *before);
-}
-
-/* Dimensions that leave the tensor end P, F, or are not done at all. */
-static void
-clip(sys *s, const axe_node *load, int d, area *a)
-{
-    bool   p = names(load->arg[d], s->P), f = names(load->arg[d], s->F);
-    sys_ex before, one = sys_c(1);
-
-    if (!may_leave(s, load, d))
-        return;
-    if (p && f)
-        sys_fail(s, load->at, "pad the tensor, or divide the statement",
-                 "%s leaves the tensor, and is of two indices",
-                 axe_node_text(s->cx, load->arg[d]));
-    sys_ex n = inside_of(s, load, d, p ? a->parts : f ? a->cols : one, &before);
-    sys_if(s, sys_min(s, one, from_0(s, n)), &a->opened[a->n_if++]);
-    if (p) {
-        a->parts = sys_named(s, "n", n);
-        a->p0 = before;
-    } else if (f) {
-        a->cols = sys_named(s, "n", n);
-        a->f0 = before;
-    }
-}
-
-/* Is the dimension's subscript of scopes and constants, and inside? */
-static bool
-is_sure(const axe_node *load, int d)
-{
-    const axe_node *sub = load->arg[d], *size = load->u.tensor->shape[d];
-    int64_t         c, m;
-
-    if (axe_is_iconst(sub, &c))
-        return c >= 0 && axe_is_iconst(size, &m) && c < m;
-    return sub->op == AXE_OP_var && sub->u.var->extent &&
-           sub->u.var->kind != AXE_VAR_INDEX &&
-           axe_node_same(sub->u.var->extent, size);
-}
-
-static void
-open_area(sys *s, const axe_node *load, area *a)
-{
-    const axe_tensor *t = load->u.tensor;
-    sys_ex            step[AXE_SYSTOLIC_RANK], row = sys_c(1);
-
-    *a = (area){.parts = sys_parts(s),
-                .cols = sys_cols(s),
-                .p0 = sys_c(0),
-                .f0 = sys_c(0)};
-    if (t->rank > AXE_SYSTOLIC_RANK) {
-        sys_fail(s, load->at, "use fewer", "%s has more than %d dimensions",
-                 t->name, AXE_SYSTOLIC_RANK);
-        return;
-    }
-    for (int d = t->rank - 1; d >= 0; d--) {
-        step[d] = row;
-        row = sys_mul(s, row, sys_of(s, t->shape[d]));
-    }
-    a->off = offset_of(s, load, step);
-    a->ps = step_of(s, load, s->P, step);
-    a->fs = step_of(s, load, s->F, step);
-    for (int d = 0; d < t->rank; d++)
-        if (!is_sure(load, d))
-            clip(s, load, d, a);
-    a->off =
-        sys_add(s, a->off,
-                sys_add(s, sys_mul(s, a->p0, a->ps), sys_mul(s, a->f0, a->fs)));
-}
-
-static void
-close_area(sys *s, area *a)
-{
-    while (a->n_if > 0)
-        sys_end(s, a->opened[--a->n_if]);
-}
 
 static bool
 is_one(sys_ex e)
@@ -286,29 +106,12 @@ memory(sys *s, const axe_tensor *t, sys_ex off, sys_ex n, sys_ex by, sys_ex m,
                      sys_text(s, m), sys_text(s, step));
 }
 
-/* The tile's elements that are in the area. */
-static const char *
-part_of(sys *s, const sys_val *v, const area *a)
-{
-    sys_val x = *v;
-
-    if (!x.column)
-        x.off = sys_add(s, x.off, sys_mul(s, a->f0, x.step));
-    if (is_nil(a->p0))
-        return sys_put(s, &x, a->parts, a->cols);
-    return axe_textf(s->cx, "%s[%s, %s : %s, %s by %s]", x.name,
-                     sys_text(s, a->p0), sys_text(s, x.off),
-                     sys_text(s, a->parts),
-                     sys_text(s, x.column ? sys_c(1) : a->cols),
-                     sys_text(s, x.column ? sys_c(1) : x.step));
-}
-
 /* ----------------------------------------------------------------- turned */
 
 /* dst[p, f ..] = src[.., p], n_f of them. */
-static void
-turn(sys *s, const sys_val *src, const sys_val *dst, sys_ex f, sys_ex n_f,
-     sys_ex n_p)
+void
+sys_transpose(sys *s, const sys_val *src, const sys_val *dst, sys_ex f,
+              sys_ex n_f, sys_ex n_p)
 {
     sys_val bank = sys_bank(s, src->type, 1), to = *dst;
 
@@ -319,7 +122,7 @@ turn(sys *s, const sys_val *src, const sys_val *dst, sys_ex f, sys_ex n_f,
 }
 
 static void
-fetch_turned_memory(sys *s, const axe_node *load, const area *a,
+fetch_turned_memory(sys *s, const axe_node *load, const sys_area *a,
                     const sys_val *dst)
 {
     const axe_tensor *t = load->u.tensor;
@@ -333,33 +136,8 @@ fetch_turned_memory(sys *s, const axe_node *load, const area *a,
     sys_line(s, "dma dma_copy %s, %s", sys_put(s, &rows, n, a->parts),
              memory(s, t, sys_add(s, a->off, sys_mul(s, f, a->fs)), n, a->fs,
                     a->parts, a->ps));
-    turn(s, &rows, dst, f, n, a->parts);
+    sys_transpose(s, &rows, dst, f, n, a->parts);
     s->temp = mark;
-    sys_end(s, opened);
-}
-
-/* Zeros where the access may leave the tensor: nowhere, if all is inside. */
-static void
-fill_outside(sys *s, const axe_node *load, const sys_val *dst)
-{
-    sys_val zero = {.kind = SYS_NUMBER};
-    sys_ex  out = sys_c(0), one = sys_c(1), before;
-    bool    opened, leaves = false;
-
-    for (int d = 0; d < load->u.tensor->rank; d++) {
-        if (is_sure(load, d) || !may_leave(s, load, d))
-            continue;
-        sys_ex all = names(load->arg[d], s->P)   ? sys_parts(s)
-                     : names(load->arg[d], s->F) ? sys_cols(s)
-                                                 : one;
-        leaves = true;
-        out = sys_add(s, out,
-                      sys_sub(s, all, inside_of(s, load, d, all, &before)));
-    }
-    if (!leaves)
-        return;
-    sys_if(s, sys_min(s, one, out), &opened);
-    sys_copy(s, dst, &zero, sys_parts(s), sys_cols(s));
     sys_end(s, opened);
 }
 
@@ -367,10 +145,10 @@ static void
 fetch_memory(sys *s, const axe_node *load, const sys_val *dst)
 {
     const axe_tensor *t = load->u.tensor;
-    area              a;
+    sys_area          a;
 
-    fill_outside(s, load, dst);
-    open_area(s, load, &a);
+    sys_fill_outside(s, load, dst);
+    sys_area_open(s, load, 0, &a);
     if (s->st != AXE_OK)
         return;
     if (s->F && s->P && !is_one(a.fs) && is_one(a.ps) && !is_nil(a.fs) &&
@@ -378,9 +156,9 @@ fetch_memory(sys *s, const axe_node *load, const sys_val *dst)
         fetch_turned_memory(s, load, &a, dst);
     else
         sys_line(
-            s, "dma dma_copy %s, %s", part_of(s, dst, &a),
+            s, "dma dma_copy %s, %s", sys_area_part(s, dst, &a),
             memory(s, t, a.off, a.parts, a.ps, a.cols, s->F ? a.fs : sys_c(1)));
-    close_area(s, &a);
+    sys_area_close(s, &a);
 }
 
 /* The tile has F's index over partitions. */
@@ -412,7 +190,7 @@ fetch_turned(sys *s, const axe_node *load, const sys_val *dst)
                  axe_node_text(s->cx, load));
         return;
     }
-    turn(s, &src, dst, f, n, sys_parts(s));
+    sys_transpose(s, &src, dst, f, n, sys_parts(s));
     sys_end(s, opened);
 }
 
@@ -459,16 +237,16 @@ sys_fetch(sys *s, const axe_node *load)
 void
 sys_store(sys *s, const axe_node *dst, const sys_val *v)
 {
-    area a;
+    sys_area a;
 
-    open_area(s, dst, &a);
+    sys_area_open(s, dst, 0, &a);
     if (s->st != AXE_OK)
         return;
     sys_line(s, "dma dma_copy %s, %s",
              memory(s, dst->u.tensor, a.off, a.parts, s->P ? a.ps : sys_c(1),
                     a.cols, s->F ? a.fs : sys_c(1)),
-             part_of(s, v, &a));
-    close_area(s, &a);
+             sys_area_part(s, v, &a));
+    sys_area_close(s, &a);
 }
 
 /* ------------------------------------------------------------------ loops */

@@ -194,6 +194,34 @@ bool sys_vanishes(sys *s, const axe_stmt *st, const axe_node *n,
 /* May the tile end at the limit, which is of loops around? */
 bool sys_is_settled(sys *s, const axe_node *limit, const axe_tensor *t);
 
+/* area.c */
+/* Elements of an access in device memory. */
+typedef struct sys_area {
+    sys_ex off, ps, fs, parts, cols;
+    sys_ex p0, f0; /* of P and F, so many are before the tensor's begin */
+    int    n_if;
+    bool   opened[AXE_SYSTOLIC_RANK];
+} sys_area;
+
+static inline bool
+sys_names(const axe_node *n, const sys_bind *b)
+{
+    return b && axe_mentions(n, b->v);
+}
+/* Elements from one value of b to the next, where step[d] are between those of
+ * dimension d; which must be affine, unless the step is 0. */
+sys_ex sys_step_of(sys *s, const axe_node *load, const sys_bind *b,
+                   const sys_ex *step);
+sys_ex sys_offset_of(sys *s, const axe_node *load, const sys_ex *step);
+/* The area, and the conditions under which it has elements.
+ * from  the first dimension that moves `off`, `ps` and `fs` */
+void sys_area_open(sys *s, const axe_node *load, int from, sys_area *a);
+void sys_area_close(sys *s, sys_area *a);
+/* The tile's elements that are in the area. */
+const char *sys_area_part(sys *s, const sys_val *v, const sys_area *a);
+/* Zeros where the access may leave the tensor: nowhere, if all is inside. */
+void sys_fill_outside(sys *s, const axe_node *load, const sys_val *dst);
+
 /* access.c */
 typedef enum sys_fit { SYS_FITS, SYS_TURNED, SYS_APART } sys_fit;
 /* The access with P and F as they are bound.  TURNED: with both exchanged it
@@ -203,6 +231,9 @@ sys_fit sys_access(sys *s, const axe_node *load, sys_val *out);
 sys_val sys_fetch(sys *s, const axe_node *load);
 /* So into a tile of SBUF. */
 void sys_fetch_into(sys *s, const axe_node *load, const sys_val *dst);
+/* dst[p, f ..] = src[.., p], n_f of them, by the tensor engine. */
+void sys_transpose(sys *s, const sys_val *src, const sys_val *dst, sys_ex f,
+                   sys_ex n_f, sys_ex n_p);
 void sys_store(sys *s, const axe_node *dst, const sys_val *v);
 /* Of e values in blocks of `most` that which begins with `base`; not opened:
  * there is one block. */
