@@ -138,6 +138,15 @@ cases = [
     ("vector tensor_copy h, x\n    dma dma_transpose d, h\n"
      "    vector tensor_copy r[0, 0 : 40, 40 by 1], d[0, 3 : 40, 40 by 1]",
      from_bf16(to_bf16(x)).T[:, 3:43], 0),
+    ("gpsimd iota n, pattern=[1 by 0], offset=95, channel_multiplier=-1\n"
+     "    dma dma_copy r, xx, vector_offset=n", x[::-1], 0),
+    ("gpsimd iota n, pattern=[1 by 0], channel_multiplier=2\n"
+     "    dma dma_copy r, xx, vector_offset=n, skip=1",
+     np.where(iy < P // 2, x[np.minimum(2 * iy, P - 1), ix], 0), 0),
+    ("gpsimd iota n, pattern=[1 by 0], offset=120\n"
+     "    dma dma_copy r[0, 4 : 96, 10 by 3], xx[3 : 96 by 20, 10 by 1], vector_offset=n",
+     np.where((ix >= 4) & ((ix - 4) % 3 == 0) & (ix < 34),
+              x.reshape(-1, 20)[120, np.clip(3 + (ix - 4) // 3, 0, 19)], 0), 0),
 ]
 
 HEAD = """trace t
@@ -156,6 +165,7 @@ sbuf i : i8[96, 40] at 0, 568
 sbuf u : u16[96, 40] at 0, 608
 sbuf z : f32[40, 96] at 0, 688
 sbuf d : bf16[40, 96] at 0, 1088
+sbuf n : i32[96, 1] at 0, 1280
 psum t : f32[40, 96] at 0, 0
 psum q : f32[40, 40] at 0, 2048
 dma dma_copy x, xx

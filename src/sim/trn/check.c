@@ -181,6 +181,25 @@ check_matmul(trn_run *r, const trn_instr *in)
     return AXE_OK;
 }
 
+/* Rows that indices choose come from device memory to SBUF. */
+static axe_status
+check_copy(trn_run *r, const trn_instr *in)
+{
+    const trn_place *p = in->p;
+
+    if (!trn_indices(in) && trn_arg(in, "skip"))
+        return axe_fail(r->cx, in->step->at, AXE_ESHAPE,
+                        "skip is of transfers with vector_offset");
+    if (trn_indices(in) &&
+        (p[1].memory != AXE_TRN_HBM || p[0].memory != AXE_TRN_SBUF))
+        return axe_fail(r->cx, in->step->at, AXE_ESHAPE,
+                        "vector_offset chooses rows of device memory, which go "
+                        "to sbuf; here it is %s, and %s",
+                        axe_trn_memories[p[1].memory].word,
+                        axe_trn_memories[p[0].memory].word);
+    return AXE_OK;
+}
+
 /* Rules of single instructions. */
 static axe_status
 check_own(trn_run *r, const trn_instr *in)
@@ -190,6 +209,8 @@ check_own(trn_run *r, const trn_instr *in)
 
     if (op == AXE_TRN_OP_nc_matmul)
         return check_matmul(r, in);
+    if (op == AXE_TRN_OP_dma_copy)
+        return check_copy(r, in);
     if ((op == AXE_TRN_OP_nc_transpose || op == AXE_TRN_OP_dma_transpose) &&
         p[0].type != p[1].type)
         return axe_fail(r->cx, in->step->at, AXE_ETYPE,

@@ -216,6 +216,44 @@ affine(trn_run *r, const trn_instr *in)
     return AXE_OK;
 }
 
+/* The row that partition k has an index of, -1: none, and that is allowed.
+ * What a negative index does no document says. */
+static axe_status
+row_of(trn_run *r, const trn_instr *in, int64_t k, double index, int64_t *out)
+{
+    const trn_place *src = &in->p[1];
+    int64_t          n = src->tile->n_byte / src->width / src->part_stride;
+
+    *out = index < (double)n ? (int64_t)index : -1;
+    if (index >= 0 && (*out >= 0 || flag(in, "skip")))
+        return AXE_OK;
+    return axe_fail(r->cx, in->step->value[2].at, AXE_ESHAPE,
+                    "partition %lld has the index %.0f of %lld rows of %s",
+                    (long long)k, index, (long long)n, src->tensor->name);
+}
+
+/* dma_copy by indices: a row for each partition. */
+static axe_status
+gather(trn_run *r, const trn_instr *in)
+{
+    trn_instr one = *in; /* partition by partition */
+    float    *index, *row = room(r, &in->p[0]);
+
+    AXE_TRY(load(r, in, "vector_offset", &index));
+    one.p[0].n_part = one.p[1].n_part = 1;
+    for (int64_t k = 0; k < in->p[0].n_part; k++) {
+        int64_t at;
+        AXE_TRY(row_of(r, in, k, (double)index[k], &at));
+        if (at < 0)
+            continue;
+        one.p[1].first = in->p[1].first + at * in->p[1].part_stride;
+        one.p[0].part = in->p[0].part + k;
+        AXE_TRY(trn_load(r, &one, 1, row));
+        trn_store(r, &one.p[0], row);
+    }
+    return AXE_OK;
+}
+
 /* One or two tiles, element by element. */
 static axe_status
 each(trn_run *r, const trn_instr *in)
@@ -257,11 +295,12 @@ compute(trn_run *r, const trn_instr *in)
     case AXE_TRN_OP_iota:
     case AXE_TRN_OP_affine_select:
         return affine(r, in);
+    case AXE_TRN_OP_dma_copy:
+        return trn_indices(in) ? gather(r, in) : each(r, in);
     case AXE_TRN_OP_tensor_tensor:
     case AXE_TRN_OP_tensor_copy:
     case AXE_TRN_OP_reciprocal:
     case AXE_TRN_OP_memset:
-    case AXE_TRN_OP_dma_copy:
     case AXE_TRN_N_OP:
         break;
     }

@@ -51,7 +51,7 @@ touch_cell(trn_run *r, trn_cell *c, axe_trn_engine engine, bool write)
 }
 
 static void
-touch(trn_run *r, const trn_instr *in, int i)
+touch(trn_run *r, const trn_instr *in, int i, axe_trn_engine engine)
 {
     const trn_place *p = &in->p[i];
     bool             write = in->arg[i].kind == AXE_TRN_OUT;
@@ -64,7 +64,7 @@ touch(trn_run *r, const trn_instr *in, int i)
         for (int64_t k = 0, last = -1; k < p->n; k += by) {
             int64_t word = (p->first + trn_step(p, k) * p->width) / TRN_WORD;
             if (word != last)
-                touch_cell(r, &cell[word], in->step->engine, write);
+                touch_cell(r, &cell[word], engine, write);
             last = word;
         }
     }
@@ -186,20 +186,44 @@ work_of(const trn_record *me, axe_trn_op op)
     return me->engine == AXE_TRN_tensor ? AXE_WORK_PRODUCT : AXE_WORK_MATH;
 }
 
+/* gpsimd reads the indices of a transfer and writes its descriptors, a record
+ * of its own.  By which ports is not published: it shares none here. */
+static void
+describe(trn_run *r, const trn_instr *in)
+{
+    trn_record *me = &r->record[r->n_record];
+
+    *me = (trn_record){.engine = AXE_TRN_gpsimd,
+                       .ns = r->opt->params.swdge,
+                       .need = r->n_need,
+                       .work = AXE_WORK_LOAD};
+    for (int i = 0; i < in->n; i++)
+        if (&in->p[i] == trn_indices(in))
+            touch(r, in, i, AXE_TRN_gpsimd);
+    r->n_record++;
+}
+
 axe_status
 trn_record_add(trn_run *r, const trn_instr *in)
 {
-    axe_trn_engine e = in->step->engine;
-    double         ghz = axe_trn_engines[e].ghz;
+    axe_trn_engine   e = in->step->engine;
+    double           ghz = axe_trn_engines[e].ghz;
+    const trn_place *indices = trn_indices(in);
 
     more(r);
+    if (indices) {
+        describe(r, in);
+        more(r);
+    }
     trn_record *me = &r->record[r->n_record];
     *me = (trn_record){.engine = e, .need = r->n_need};
+    if (indices)
+        need(r, r->n_record);
     for (int i = in->n - 1; i >= 0; i--)
-        if (in->p[i].kind == AXE_TRACE_TILE) {
+        if (in->p[i].kind == AXE_TRACE_TILE && &in->p[i] != indices) {
             me->ports |= 1U << in->p[i].memory;
             if (in->p[i].memory != AXE_TRN_HBM)
-                touch(r, in, i);
+                touch(r, in, i, e);
             else if (in->p[i].tensor->access == AXE_TRACE_KEPT)
                 touch_cell(r, &r->kept[in->p[i].tensor - r->t->tensor], e,
                            in->arg[i].kind == AXE_TRN_OUT);

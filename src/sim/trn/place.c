@@ -47,6 +47,13 @@ trn_arg(const trn_instr *in, const char *name)
     return NULL;
 }
 
+const trn_place *
+trn_indices(const trn_instr *in)
+{
+    return in->step->op == AXE_TRN_OP_dma_copy ? trn_arg(in, "vector_offset")
+                                               : NULL;
+}
+
 static axe_status
 declare_chip(trn_run *r, const axe_trace_step *s, const axe_trace_tensor *x,
              trn_tile *tile)
@@ -179,11 +186,36 @@ reach(const trn_place *p, int64_t *low, int64_t *high)
         if (p->count[i] < 1 || !axe_mul(p->count[i] - 1, p->stride[i], &by) ||
             !axe_add(by < 0 ? *low : *high, by, by < 0 ? low : high))
             return false;
-    if (p->memory == AXE_TRN_HBM &&
+    if (p->memory == AXE_TRN_HBM && !p->by_index &&
         (!axe_mul(p->n_part - 1, p->part_stride, &by) ||
          !axe_add(by < 0 ? *low : *high, by, by < 0 ? low : high)))
         return false;
     return axe_mul(*low, p->width, low) && axe_mul(*high, p->width, high);
+}
+
+/* A tensor as rows of which indices choose, the pattern in one of them. */
+static axe_status
+check_rows(trn_run *r, axe_span at, int64_t offset, const trn_place *p)
+{
+    int64_t n = p->tile->n_byte / p->width, row = p->part_stride, low, high;
+
+    if (row < 1 || n % row != 0)
+        return axe_fail(r->cx, at, AXE_ESHAPE,
+                        "the %" PRId64
+                        " elements of %s are no rows of %" PRId64,
+                        n, p->tensor->name, row);
+    if (n / row > TRN_MAX_ROWS)
+        return axe_fail(r->cx, at, AXE_ELIMIT,
+                        "%s has %" PRId64
+                        " rows, and indices that engines compute count %d",
+                        p->tensor->name, n / row, TRN_MAX_ROWS);
+    if (!reach(p, &low, &high) || offset < 0 || offset >= row ||
+        low / p->width < -offset || high / p->width >= row - offset)
+        return axe_fail(r->cx, at, AXE_ESHAPE,
+                        "the pattern leaves its row of %s, which has %" PRId64
+                        " elements",
+                        p->tensor->name, row);
+    return AXE_OK;
 }
 
 static axe_status
@@ -192,6 +224,9 @@ inside(trn_run *r, axe_span at, int64_t part, int64_t offset, trn_place *p)
     const trn_tile *t = p->tile;
     int64_t         low, high, from;
     bool            chip = p->memory != AXE_TRN_HBM;
+
+    if (p->by_index && !chip)
+        AXE_TRY(check_rows(r, at, offset, p));
 
     if (p->n_part < 1 || (chip && (part < 0 || part > t->n_part ||
                                    p->n_part > t->n_part - part)))
@@ -268,6 +303,9 @@ trn_places(trn_run *r, trn_instr *in)
         p->kind = v->kind;
         p->number = v->number;
         p->function = v->function;
+        p->by_index =
+            i == 1 && in->n > 2 && in->step->op == AXE_TRN_OP_dma_copy &&
+            in->step->value[2].kind != AXE_TRACE_ABSENT; /* vector_offset */
         if (v->kind == AXE_TRACE_TILE)
             AXE_TRY(place(r, v, p));
         else if (v->kind == AXE_TRACE_COUNT) {

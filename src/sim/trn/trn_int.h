@@ -11,7 +11,8 @@ enum {
     TRN_QUADRANTS = TRN_PARTITIONS / AXE_TRN_QUADRANT,
     TRN_MAX_STEPS = 4 << 20,
     TRN_MAX_ELEMENTS = 1 << 25, /* of an operand */
-    TRN_MAX_BYTES = 1 << 28     /* of a tensor that is computed */
+    TRN_MAX_BYTES = 1 << 28,    /* of a tensor that is computed */
+    TRN_MAX_ROWS = 1 << 24      /* that f32 counts: engines compute in it */
 };
 
 /* A tile as it is declared now, or a tensor of device memory. */
@@ -33,7 +34,9 @@ typedef struct trn_place {
     int64_t                 part, n_part; /* on chip: of the core */
     int64_t                 first; /* [bytes] from the partition's begin; device
                                       memory: [elements] */
-    int64_t          part_stride;  /* [elements] of device memory */
+    int64_t part_stride;           /* [elements] of device memory */
+    bool    by_index;              /* of a tensor of rows, part_stride long: the
+                                      row is the partition's index */
     int              n_dim;
     int64_t          count[AXE_TRACE_DIMS], stride[AXE_TRACE_DIMS];
     int64_t          n; /* elements for each partition */
@@ -108,6 +111,8 @@ bool trn_dense(const trn_place *p);
 int64_t trn_by_words(const trn_place *p);
 /* The named argument; NULL: it is not given. */
 const trn_place *trn_arg(const trn_instr *in, const char *name);
+/* The indices by which a transfer takes rows; NULL: it does not. */
+const trn_place *trn_indices(const trn_instr *in);
 
 /* place.c: values for variables, and what holds of a place. */
 AXE_CHECK axe_status trn_declare(trn_run *r, const axe_trace_step *s);

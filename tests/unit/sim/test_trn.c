@@ -55,6 +55,12 @@ run(axe_ctx *cx, const char *text, const char *const *set, bool time_only,
     "vector memset f, value=3\n"                                               \
     "vector memset one, value=1\n"
 
+/* Indices of rows, and a transfer of the rows that they choose. */
+#define INDICES(value)                                                         \
+    "sbuf i : i32[128, 1] at 0, 8192\n"                                        \
+    "vector memset i, value=" value "\n"
+#define ROWS "dma dma_copy b, x[0 : 128 by 512, 512 by 1], vector_offset=i"
+
 /* A correct line before, and what replaces it, with the error. */
 static const struct {
     const char *right, *wrong, *error;
@@ -214,6 +220,45 @@ static const struct {
      "vector tensor_copy g[0, 0 : 128, 2 by 1], w",
      "w is read, and since it was declared nobody wrote byte 0 of partition 0; "
      "there is what v left"},
+    {INDICES("127") ROWS, INDICES("128") ROWS,
+     "partition 0 has the index 128 of 128 rows of x"},
+    {INDICES("128") ROWS ", skip=1", INDICES("-1") ROWS ", skip=1",
+     "partition 0 has the index -1 of 128 rows of x"},
+    {"dma dma_copy b, x", "dma dma_copy b, x, skip=1",
+     "skip is of transfers with vector_offset"},
+    {INDICES("3") ROWS,
+     "sbuf i : f32[128, 1] at 0, 8192\nvector memset i, value=3\n" ROWS,
+     "vector_offset of dma_copy may not be of type f32"},
+    {INDICES("3") ROWS, "sbuf i : i32[128, 1] at 0, 8192\n" ROWS,
+     "byte 0 of partition 0 of i is read, and nobody wrote it"},
+    {INDICES("3") ROWS,
+     "psum i : i32[128, 1] at 0, 8192\nvector memset i, value=3\n" ROWS,
+     "vector_offset of dma_copy may not be in psum"},
+    {INDICES("3") ROWS, INDICES("3") ROWS "[0, 0 : 64, 1 by 1]",
+     "vector_offset has 64 values of p, and others 128"},
+    {INDICES("3") ROWS,
+     "sbuf i : i32[128, 2] at 0, 8192\nvector memset i, value=3\n" ROWS,
+     "vector_offset has 2 elements in a partition, and takes one"},
+    {INDICES("3") "dma dma_copy b[0, 0 : 128, 8 by 1], "
+                  "x[504 : 128 by 512, 8 by 1], vector_offset=i",
+     INDICES("3") "dma dma_copy b[0, 0 : 128, 8 by 1], "
+                  "x[505 : 128 by 512, 8 by 1], vector_offset=i",
+     "the pattern leaves its row of x, which has 512 elements"},
+    {INDICES("3") ROWS,
+     INDICES("3") "dma dma_copy b, x[0 : 128 by 500, 512 by 1], "
+                  "vector_offset=i",
+     "the 65536 elements of x are no rows of 500"},
+    {INDICES("3") ROWS, INDICES("3") "dma dma_copy y, x, vector_offset=i",
+     "vector_offset chooses rows of device memory, which go to sbuf; here it "
+     "is hbm, and hbm"},
+    {INDICES("3") ROWS, INDICES("3") "dma dma_copy b, f, vector_offset=i",
+     "vector_offset chooses rows of device memory, which go to sbuf; here it "
+     "is sbuf, and sbuf"},
+    {INDICES("3") "sbuf w : f32[128, 512] at 0, 10240\ndma dma_copy w, x, "
+                  "vector_offset=i, skip=1\nvector tensor_copy g, w",
+     INDICES("128") "sbuf w : f32[128, 512] at 0, 10240\ndma dma_copy w, x, "
+                    "vector_offset=i, skip=1\nvector tensor_copy g, w",
+     "byte 0 of partition 0 of w is read, and nobody wrote it"},
     {"for i = 4 {\nvector memset g[0, 128 * i : 128, 128 by 1], value=0\n}",
      "for i = 5 {\nvector memset g[0, 128 * i : 128, 128 by 1], value=0\n}",
      "the pattern leaves g, which has 512 elements in a partition"},
@@ -281,6 +326,12 @@ static const struct {
      1300 + 8 * (512 + 64) / 17.0},
     {"dma dma_copy b, x\nvector tensor_copy g, b",
      1300 + 8 * (1024 + 64) / 17.0 + (512 + 60) / 1.12},
+    {INDICES("3") ROWS,
+     (64 + 60) / 1.12 + 1000 + 60 / 1.4 + 1300 + 8 * (1024 + 64) / 17.0},
+    {INDICES("3") ROWS "\ndma dma_copy g, x, vector_offset=i",
+     (64 + 60) / 1.12 + 2 * 1000 + 60 / 1.4 + 1300 + 8 * (1024 + 64) / 17.0},
+    {INDICES("3") ROWS "\nvector memset i, value=4",
+     (64 + 60) / 1.12 + 1000 + 60 / 1.4 + 1300 + 8 * (1024 + 64) / 17.0},
 };
 
 static void
@@ -362,6 +413,10 @@ static const struct {
     {"for i = 9000000000 {\n}", "more than 4194304 instructions and rounds"},
     {"hbm z : f32[70000, 70000] out",
      "z has 19600000000 bytes, and may have 268435456 to be computed"},
+    {"hbm z : u8[16777217] kept\n" INDICES(
+         "3") "dma dma_copy b[0, 0 : 128, 1 by 1], z[0 : 128 by 1, 1 by 1], "
+              "vector_offset=i",
+     "z has 16777217 rows, and indices that engines compute count 16777216"},
     {"dma dma_copy y[0 : 128 by 512, 9000000 by 0], x[0 : 128 by 512, 9000000 "
      "by 0]",
      "an operand of more than 33554432 elements"},
