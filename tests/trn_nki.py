@@ -213,6 +213,26 @@ def k_power(t, p, x): nisa.tensor_scalar(t, t, nl.power, 2.0)
 def k_inverse(t, p, x): nisa.activation(t, nl.reciprocal, t, bias=t[:, 0:1])
 def k_reverse(t, p, x): nisa.tensor_scalar_reduce(t, t, nl.subtract, 1.0, nl.add, t, reverse0=True)
 def k_old(t, p, x): nisa.tensor_copy(t, t, engine=nisa.vector_engine)
+def rows(x, value, dtype=nl.int32, parts=128, step=128, offset=64, **more):
+    i = nl.ndarray((parts, 1), dtype)
+    nisa.memset(i, value, engine=nisa.engine.vector)
+    return x.ap(pattern=[[step, 128], [1, 64]], offset=offset, vector_offset=i, **more)
+
+
+def k_rows(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 128))
+def k_negative(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, -1), oob_mode=nisa.oob_mode.skip)
+def k_indices(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3.0, nl.float32))
+def k_few(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, parts=64))
+def k_row(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, offset=65))
+def k_far(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, step=64))
+def k_dim(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, indirect_dim=1))
+def k_shape(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x.reshape((100, 128)), 3))
+def k_skip(t, p, x): nisa.dma_copy(t, x, oob_mode=nisa.oob_mode.skip)
+def k_chip(t, p, x): nisa.dma_copy(x[:, 0:64], rows(x, 3))
+def k_stays(t, p, x):
+    w = nl.ndarray((128, 64), nl.float32)
+    nisa.dma_copy(w, rows(x, 128), oob_mode=nisa.oob_mode.skip)
+    nisa.tensor_copy(t[:, 0:64], w, engine=nisa.engine.vector)
 def k_float(t, p, x):
     nisa.memset(nl.ndarray((128, 4), nl.int8), 0.0, engine=nisa.engine.vector)
 
@@ -255,6 +275,17 @@ REFUSED = [
     (k_index, "has 2 dimensions"),
     (k_transpose, "a transpose keeps the type"),
     (k_vector, "vector transposes 32 x 32"),
+    (k_rows, "an index is of no row of x"),
+    (k_negative, "a negative index"),
+    (k_indices, "indices are int32 or uint32 in sbuf"),
+    (k_few, "has not one index for each of 128 partitions"),
+    (k_row, "the pattern leaves its row of x, 128 long"),
+    (k_far, "of dimension 0, 128 apart"),
+    (k_dim, "of dimension 0, 128 apart"),
+    (k_shape, "x has no shape (100, 128)"),
+    (k_skip, "oob_mode is of transfers with indices"),
+    (k_chip, "is in hbm, and may be in sbuf"),
+    (k_stays, "read where nobody wrote"),
 ]
 
 for function, error in REFUSED:

@@ -67,6 +67,22 @@ access(nki_printer *p, const axe_trace_access *a)
 }
 
 static void
+rows(nki_printer *p, const axe_trace_access *a, const axe_trace_access *index)
+{
+    nki_put_rows(p, a);
+    axe_putf(p->out, "[%s[", p->t->tensor[index->tensor].name);
+    put_arange(p, NULL, index->dim[0].count, 0, 2, !put_offset(p, index->part));
+    axe_puts(p->out, ", ");
+    nki_put_expr(p, index->offset, 1);
+    axe_puts(p->out, "], ");
+    bool some = put_offset(p, a->offset);
+    for (int i = 1; i < a->n_dim; i++)
+        put_arange(p, a->dim[i].stride, a->dim[i].count, i, a->n_dim,
+                   !some && i == 1);
+    axe_putc(p->out, ']');
+}
+
+static void
 declare(nki_printer *p, const axe_trace_tensor *x, bool sums)
 {
     bool chip = x->memory != AXE_TRN_HBM;
@@ -272,6 +288,7 @@ const nki_dialect nki_01 = {
             "import neuronxcc.nki.language as nl\n\n\n@nki.jit\n",
     .range = "nl.static_range",
     .access = access,
+    .rows = rows,
     .declare = declare,
     .begin = begin,
     .instruction = instruction,

@@ -2,19 +2,13 @@
  * tiles have addresses, and whether a product adds is an argument. */
 #include "print/nki/nki_int.h"
 
+/* "pattern=[[step, count], ..], offset=first" */
 static void
-access(nki_printer *p, const axe_trace_access *a)
+put_pattern(nki_printer *p, const axe_trace_access *a)
 {
     const axe_trace_tensor *x = &p->t->tensor[a->tensor];
 
-    axe_puts(p->out, x->name);
-    if (a->n_dim == 0)
-        return;
-    if (nki_is_slice(p, a)) {
-        nki_put_slices(p, a);
-        return;
-    }
-    axe_puts(p->out, ".ap(pattern=[");
+    axe_puts(p->out, "pattern=[");
     for (int i = 0; i < a->n_dim; i++) {
         axe_puts(p->out, i > 0 ? ", [" : "[");
         if (a->dim[i].stride)
@@ -30,7 +24,32 @@ access(nki_printer *p, const axe_trace_access *a)
     }
     axe_puts(p->out, "], offset=");
     nki_put_expr(p, a->offset, 1);
+}
+
+static void
+access(nki_printer *p, const axe_trace_access *a)
+{
+    axe_puts(p->out, p->t->tensor[a->tensor].name);
+    if (a->n_dim == 0)
+        return;
+    if (nki_is_slice(p, a)) {
+        nki_put_slices(p, a);
+        return;
+    }
+    axe_puts(p->out, ".ap(");
+    put_pattern(p, a);
     axe_putc(p->out, ')');
+}
+
+static void
+rows(nki_printer *p, const axe_trace_access *a, const axe_trace_access *index)
+{
+    nki_put_rows(p, a);
+    axe_puts(p->out, ".ap(");
+    put_pattern(p, a);
+    axe_puts(p->out, ", vector_offset=");
+    access(p, index);
+    axe_puts(p->out, ", indirect_dim=0)");
 }
 
 static void
@@ -86,6 +105,7 @@ const nki_dialect nki_03 = {
             "\n@nki.jit\n",
     .range = "range",
     .access = access,
+    .rows = rows,
     .declare = declare,
     .instruction = instruction,
 };

@@ -27,6 +27,9 @@ struct nki_dialect {
     const char *head;  /* what it imports, and the decorator */
     const char *range; /* of loops whose counts are Python's numbers */
     void (*access)(nki_printer *p, const axe_trace_access *a);
+    /* Elements of rows, one for each partition, which `index` has. */
+    void (*rows)(nki_printer *p, const axe_trace_access *a,
+                 const axe_trace_access *index);
     void (*declare)(nki_printer *p, const axe_trace_tensor *x, bool sums);
     /* A line for a tensor of device memory, where it begins; NULL: none. */
     void (*begin)(nki_printer *p, const axe_trace_tensor *x);
@@ -50,6 +53,9 @@ void nki_put_fill(nki_printer *p, const axe_trace_step *s);
 void nki_put_shape(nki_printer *p, const axe_trace_tensor *x);
 /* accumulate= of a product, where the trace says it; NULL: it does not. */
 const axe_trace_value *nki_said(const axe_trace_step *s);
+/* A tensor in device memory as rows of which indices choose: "x", or
+ * "x.reshape((rows, length))". */
+void nki_put_rows(nki_printer *p, const axe_trace_access *a);
 /* Arguments from the first'th on, as keywords in the order of ops.def. */
 void nki_put_args(nki_printer *p, const axe_trace_step *s, int first);
 /* Is it a slice of a tile's two dimensions? */

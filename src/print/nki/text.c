@@ -178,6 +178,91 @@ nki_said(const axe_trace_step *s)
     return NULL;
 }
 
+/* a * b * ..  of dimensions first .. end - 1, the last first; 1 of none. */
+static void
+put_product(nki_printer *p, const axe_trace_tensor *x, int first, int end)
+{
+    if (first == end)
+        axe_putc(p->out, '1');
+    for (int d = end - 1; d >= first; d--) {
+        axe_puts(p->out, d < end - 1 ? " * " : "");
+        nki_put_expr(p, x->shape[d], end - first > 1 ? 2 : 1);
+    }
+}
+
+/* The first dimension of which, and of those behind it, a row has the elements;
+ * -1: that is not seen. */
+static int
+row_from(const nki_printer *p, const axe_trace_tensor *x,
+         const axe_trace_expr *length)
+{
+    axe_buf     want = {.cx = p->out->cx};
+    nki_printer to = *p;
+
+    to.out = &want;
+    nki_put_expr(&to, length, 1);
+    for (int d = x->rank; d > 0; d--) {
+        axe_buf has = {.cx = p->out->cx};
+        to.out = &has;
+        put_product(&to, x, d, x->rank);
+        if (strcmp(has.text, want.text) == 0)
+            return d;
+    }
+    return -1;
+}
+
+void
+nki_put_rows(nki_printer *p, const axe_trace_access *a)
+{
+    const axe_trace_tensor *x = &p->t->tensor[a->tensor];
+    const axe_trace_expr   *length = a->dim[0].stride;
+    int                     from = row_from(p, x, length);
+
+    axe_puts(p->out, x->name);
+    if (x->rank == 2 && from == 1)
+        return;
+    axe_puts(p->out, ".reshape((");
+    put_product(p, x, 0, from < 0 ? x->rank : from);
+    if (from < 0) {
+        axe_puts(p->out, " // ");
+        nki_put_expr(p, length, 3);
+    }
+    axe_puts(p->out, ", ");
+    nki_put_expr(p, length, 1);
+    axe_puts(p->out, "))");
+}
+
+/* vector_offset of a transfer; NULL: it has none. */
+static const axe_trace_value *
+indices_of(const axe_trace_step *s)
+{
+    return s->op == AXE_TRN_OP_dma_copy && s->value[2].kind != AXE_TRACE_ABSENT
+               ? &s->value[2]
+               : NULL;
+}
+
+/* A transfer's `i`th argument. */
+static void
+put_copied(nki_printer *p, const axe_trace_step *s, int i)
+{
+    if (i == 1)
+        p->d->rows(p, &s->value[1].access, &indices_of(s)->access);
+    else
+        nki_put_value(p, &s->value[i]);
+}
+
+/* Is the argument a part of another one, or none by its value? */
+static bool
+is_left_out(const axe_trace_step *s, int i)
+{
+    bool nil = s->value[i].kind == AXE_TRACE_COUNT &&
+               nki_is_number(s->value[i].count, 0);
+
+    return s->value[i].kind == AXE_TRACE_ABSENT ||
+           &s->value[i] == nki_said(s) || &s->value[i] == indices_of(s) ||
+           (s->op == AXE_TRN_OP_dma_copy && nil);
+}
+
 void
 nki_put_args(nki_printer *p, const axe_trace_step *s, int first)
 {
@@ -185,10 +270,17 @@ nki_put_args(nki_printer *p, const axe_trace_step *s, int first)
     const axe_trn_arg_row *arg = axe_trn_args(s->op, &n);
 
     for (int i = first; i < n; i++) {
-        if (s->value[i].kind == AXE_TRACE_ABSENT || &s->value[i] == nki_said(s))
+        if (is_left_out(s, i))
             continue;
-        axe_putf(p->out, "%s%s=", put++ > 0 ? ", " : "", arg[i].name);
-        if (arg[i].kind == AXE_TRN_OPT_FLAG)
+        axe_puts(p->out, put++ > 0 ? ", " : "");
+        if (s->op == AXE_TRN_OP_dma_copy && i > 2) {
+            axe_puts(p->out, "oob_mode=nisa.oob_mode.skip");
+            continue;
+        }
+        axe_putf(p->out, "%s=", arg[i].name);
+        if (indices_of(s))
+            put_copied(p, s, i);
+        else if (arg[i].kind == AXE_TRN_OPT_FLAG)
             axe_puts(p->out,
                      nki_is_number(s->value[i].count, 0) ? "False" : "True");
         else if (s->op == AXE_TRN_OP_memset && i == 1)

@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "i8": 1, "u8": 1}
+BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "u32": 4, "i8": 1, "u8": 1}
 ROOM = {"sbuf": 176 * 1024, "psum": 16 * 1024}
 BANK = 2048
 
@@ -41,8 +41,13 @@ class Tensor:
     def __getitem__(self, index):
         return View.of(self)[index]
 
-    def ap(self, pattern, offset=0):
+    def reshape(self, shape):
+        return Shaped(self, tuple(shape))
+
+    def ap(self, pattern, offset=0, vector_offset=None, indirect_dim=0):
         """[[stride, count], ..], the first on partitions."""
+        if vector_offset is not None:
+            return Shaped(self, self.shape).ap(pattern, offset, vector_offset, indirect_dim)
         row = 1 if self.buffer == "hbm" else int(np.prod(self.shape[1:]))
         (step, parts), rest = pattern[0], pattern[1:]
         if self.buffer != "hbm" and step != row:
@@ -132,6 +137,55 @@ class View:
         return f"{t.name}[{self.offset // row}, {self.offset % row} : {self.parts[0]}, {dims}]"
 
 
+class Shaped:
+    """A tensor of device memory in another shape, whose rows indices choose."""
+
+    def __init__(self, tensor, shape):
+        if tensor.buffer != "hbm" or int(np.prod(shape)) != tensor.values.size:
+            raise Refused(f"{tensor.name} has no shape {shape}")
+        self.tensor, self.shape = tensor, shape
+
+    def ap(self, pattern, offset=0, vector_offset=None, indirect_dim=0):
+        row = int(np.prod(self.shape[1:]))
+        (step, parts), rest = pattern[0], pattern[1:]
+        if vector_offset is None or indirect_dim != 0 or step != row:
+            raise Refused(f"rows of {self.tensor.name} are chosen by vector_offset, of dimension 0, "
+                          f"{row} apart")
+        dims = [(count, stride) for stride, count in rest] or [(1, 1)]
+        return Rows(self.tensor, offset, (parts, row), dims, vector_offset)
+
+
+class Rows(View):
+    """Elements of rows, one for each partition, of which a tile has the indices."""
+
+    def __init__(self, tensor, offset, parts, dims, indices):
+        super().__init__(tensor, offset, parts, dims)
+        self.indices, row = View.of(indices), parts[1]
+        t = self.indices.tensor
+        if t.buffer != "sbuf" or t.dtype not in ("i32", "u32"):
+            raise Refused(f"indices are int32 or uint32 in sbuf; {t.name} is {t.dtype} in {t.buffer}")
+        if self.indices.n != 1 or self.indices.parts[0] != parts[0]:
+            raise Refused(f"{t.name} has not one index for each of {parts[0]} partitions")
+        low = offset + sum(min(0, (c - 1) * s) for c, s in dims)
+        high = offset + sum(max(0, (c - 1) * s) for c, s in dims)
+        if low < 0 or high >= row:
+            raise Refused(f"the pattern leaves its row of {tensor.name}, {row} long")
+
+    def copy(self, dst, skip):
+        """To the partitions whose index is of a row; others keep what they have."""
+        index = self.indices.load()[:, 0]
+        if index.min() < 0:
+            raise Refused("a negative index: no document says what that does")
+        there = index < self.tensor.values.size // self.parts[1]
+        if not skip and not there.all():
+            raise Refused(f"an index is of no row of {self.tensor.name}")
+        free = View(self.tensor, self.offset, (1, 0), self.dims).places()
+        at = np.where(there, index, 0).astype(np.int64)[:, None] * self.parts[1] + free
+        to = dst.places().reshape(at.shape)[there]
+        dst.tensor.values[to] = rounded(self.tensor.values[at[there]], dst.tensor.dtype)
+        dst.tensor.written[to] = True
+
+
 class Record:
     """What a kernel did, as a trace."""
 
@@ -150,7 +204,7 @@ class Record:
 
     def input(self, name, value):
         value = np.asarray(value)
-        dtype = {"float32": "f32", "float16": "f16", "int32": "i32", "int8": "i8",
+        dtype = {"float32": "f32", "float16": "f16", "int32": "i32", "uint32": "u32", "int8": "i8",
                  "uint8": "u8"}.get(str(value.dtype), "bf16")
         if dtype == "bf16":  # its bits, as uint16
             value = (value.view(np.uint16).astype(np.uint32) << 16).view(np.float32)

@@ -11,6 +11,11 @@ from ._machine import Refused, View
 class engine:
     tensor, vector, scalar, gpsimd = "tensor", "vector", "scalar", "gpsimd"
 
+
+class oob_mode:
+    error, skip = "error", "skip"
+
+
 _F = np.float32
 _ALU = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply,
@@ -82,9 +87,17 @@ def _engine(engine, tiles, *able):
     return engine
 
 
-def dma_copy(dst, src):
+def dma_copy(dst, src, oob_mode=oob_mode.error):
     _where(dst, "hbm", "sbuf")
     _where(src, "hbm", "sbuf")
+    if isinstance(src, _machine.Rows):
+        _where(dst, "sbuf")
+        _do("dma", "dma_copy", [dst, src], vector_offset=src.indices,
+            skip=1 if oob_mode == "skip" else None)
+        src.copy(View.of(dst), oob_mode == "skip")
+        return
+    if oob_mode != "error":
+        raise Refused("oob_mode is of transfers with indices")
     _do("dma", "dma_copy", [dst, src])
     View.of(dst).store(View.of(src).load())
 

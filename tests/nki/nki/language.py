@@ -24,6 +24,7 @@ float32 = _Name("f32")
 bfloat16 = _Name("bf16")
 float16 = _Name("f16")
 int32 = _Name("i32")
+uint32 = _Name("u32")
 int8 = _Name("i8")
 uint8 = _Name("u8")
 

@@ -3,7 +3,7 @@ they go."""
 
 import numpy as np
 
-from nki._machine import BANK, BYTES, Refused, View
+from nki._machine import BANK, BYTES, Refused, Rows, View
 
 
 class Pending:
@@ -113,7 +113,19 @@ class Tile:
             raise Refused(f"the first index of {self.tensor.name} is not its partition")
         return Ref(self.tensor, int(at[0, 0]), parts, _steps(at[0] - at[0, 0]) or [(1, 1)])
 
+    def _rows(self, index):
+        """Rows that the first index, a tile, chooses."""
+        if len(self.shape) != 2 or len(index) != 2 or self.tensor.buffer != "hbm":
+            raise Refused(f"a tile of indices chooses rows of two dimensions in device memory, "
+                          f"not of {self.tensor.name}")
+        free = np.asarray(index[1]).ravel()
+        dims = _steps(free - free[0]) or [(1, 1)]
+        parts = (index[0].parts[0], self.shape[1])
+        return Rows(self.tensor, int(free[0]), parts, dims, index[0])
+
     def __getitem__(self, index):
+        if isinstance(index, tuple) and isinstance(index[0], View):
+            return self._rows(index)
         return self._view(self._places(index))
 
     def __setitem__(self, index, value):

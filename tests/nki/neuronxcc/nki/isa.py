@@ -101,8 +101,12 @@ def activation_reduce(op, data, reduce_op, reduce_res, bias=None, scale=1.0, mas
         [data, reduce_res, _column(bias), _scale(scale)], mask, reduce_res)
 
 
-def dma_copy(*, dst, src):
-    _new.dma_copy(*(View.of(x.tensor) if isinstance(x, Tile) else x for x in (dst, src)))
+oob_mode = _new.oob_mode
+
+
+def dma_copy(*, dst, src, oob_mode=oob_mode.error):
+    _new.dma_copy(*(View.of(x.tensor) if isinstance(x, Tile) else x for x in (dst, src)),
+                  oob_mode=oob_mode)
 
 
 def memset(shape, value, dtype, engine="vector"):
