@@ -23,7 +23,7 @@ REASONS = [
      "one core runs `roles` one after the other, and how often `while` runs in each of them is not known. "
      "Write loops with counts, or one loop that produces and consumes, as `kernels/gemm.axe` does."),
     ("has no registers for elements of", "types",
-     "the machine has no registers for elements of a type: of 4 bits; on a Trainium also integers that are computed with."),
+     "the machine has no registers for elements of a type: of 4 bits; on a Trainium also integers, but as indices of rows."),
     ("has no barriers that roles wait at", "mbarriers",
      "roles hand over stages by barriers in shared memory that count arrivals, which sm_80 has not."),
     ("has no tensor memory for", "tensor memory",
@@ -44,7 +44,7 @@ REASONS = [
     ("registers for a thread", "registers",
      "a thread's share of the sums is more than its registers hold: smaller tiles."),
     ("writes no elements whose places are computed", "scatter",
-     "a Trainium's transfers in use have no indirect form, so that no element is written at a computed place."),
+     "a Trainium's transfers by indices are used to read rows, and not to write any."),
     ("has no instruction for", "instructions",
      "no engine of the machine computes it; here it is a choice by values."),
     ("runs loops whose counts are known", "counts",

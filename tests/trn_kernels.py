@@ -24,7 +24,8 @@ import neuronxcc.nki  # noqa: E402
 import nki  # noqa: E402
 from nki._machine import rounded  # noqa: E402
 
-BITS = {"bf16": np.uint16, "f32": np.float32, "f16": np.float16, "i8": np.int8, "u8": np.uint8}
+BITS = {"bf16": np.uint16, "f32": np.float32, "f16": np.float16, "i8": np.int8, "u8": np.uint8,
+        "i32": np.int32, "u32": np.uint32}
 
 
 def command(*args):
@@ -35,6 +36,9 @@ def command(*args):
 
 
 def random(rng, dtype, shape):
+    if dtype in ("i32", "u32"):  # indices, also of nothing
+        x = rng.integers(0 if dtype == "u32" else -4, 40, shape)
+        return np.where(rng.random(shape) < 0.05, 2 ** 31 - 1, x).astype(BITS[dtype])
     if dtype in ("i8", "u8"):
         return rng.integers(0 if dtype == "u8" else -100, 100, shape).astype(BITS[dtype])
     x = rng.normal(0, 1, shape).astype(np.float32)
@@ -174,7 +178,7 @@ def one(row):
     options = [] if dtype == "-" else ["--set", f"T={dtype}"]
     words = rest.split()
     sizes = {w.split("=")[0]: int(w.split("=")[1]) for i, w in enumerate(words)
-             if "=" in w and words[i - 1] != "--set"}
+             if re.search(r"=\d+$", w) and words[i - 1] != "--set"}
     sets = [w for i, w in enumerate(words) if w == "--set" or i and words[i - 1] == "--set"]
     try:
         with tempfile.TemporaryDirectory() as tmp:

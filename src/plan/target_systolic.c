@@ -95,12 +95,34 @@ put_cost(axe_ctx *cx, axe_buf *out, const axe_plan *p, const axe_cost_at *at,
         put_turns(out, x);
 }
 
+/* Elements whose place is computed, which rows of indices find. */
+typedef struct gathers {
+    axe_ctx   *cx;
+    axe_facts *out;
+} gathers;
+
+static void
+look_gather(void *user, const axe_node *n)
+{
+    gathers *g = user;
+
+    for (int d = 0; n->op == AXE_OP_load && d < n->n_arg; d++)
+        if (n->u.tensor->space == AXE_SPACE_GLOBAL && axe_node_loads(n->arg[d]))
+            axe_list_push(
+                &g->out->row[AXE_FACT_atoms],
+                axe_textf(g->cx,
+                          "dma_copy by vector_offset: rows of %s by %s, whose "
+                          "descriptors gpsimd writes",
+                          n->u.tensor->name, axe_node_text(g->cx, n->arg[d])));
+}
+
 static void
 facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, const axe_cost *c,
       axe_facts *out)
 {
     const axe_systolic_step *step = &p->systolic->step[s->stmt->id];
     axe_systolic_product     pr;
+    gathers                  g = {cx, out};
 
     (void)c;
     axe_list_push(&out->row[AXE_FACT_schedule], axe_schedule_name(s->kind));
@@ -111,6 +133,7 @@ facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, const axe_cost *c,
         axe_list_push(
             &out->row[AXE_FACT_schedule],
             axe_textf(cx, "its values are added up for s%d", step->summed->id));
+    axe_node_walk(s->value, look_gather, &g);
     if (!axe_systolic_is_product(cx, s->stmt, p->systolic->tile, &pr))
         return;
     axe_list_push(

@@ -147,6 +147,10 @@ fetch_memory(sys *s, const axe_node *load, const sys_val *dst)
     const axe_tensor *t = load->u.tensor;
     sys_area          a;
 
+    if (sys_is_gather(load)) {
+        sys_gather(s, load, dst);
+        return;
+    }
     sys_fill_outside(s, load, dst);
     sys_area_open(s, load, 0, &a);
     if (s->st != AXE_OK)

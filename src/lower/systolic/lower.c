@@ -201,7 +201,7 @@ put_tensor(sys *s, const axe_tensor *t, const char *access)
 {
     axe_type compute;
 
-    if (s->st == AXE_OK)
+    if (s->st == AXE_OK && !sys_is_index(s, t))
         s->st =
             axe_compute_type(s->cx, s->plan->machine, t->at, t->type, &compute);
     if (s->st != AXE_OK)

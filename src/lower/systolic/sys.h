@@ -222,6 +222,14 @@ const char *sys_area_part(sys *s, const sys_val *v, const sys_area *a);
 /* Zeros where the access may leave the tensor: nowhere, if all is inside. */
 void sys_fill_outside(sys *s, const axe_node *load, const sys_val *dst);
 
+/* gather.c */
+/* Is the place of the element computed of other elements? */
+bool sys_is_gather(const axe_node *load);
+/* Such elements into a tile of SBUF, zeros where there are none. */
+void sys_gather(sys *s, const axe_node *load, const sys_val *dst);
+/* Does the kernel read the tensor only in subscripts, and may it be there? */
+bool sys_is_index(const sys *s, const axe_tensor *t);
+
 /* access.c */
 typedef enum sys_fit { SYS_FITS, SYS_TURNED, SYS_APART } sys_fit;
 /* The access with P and F as they are bound.  TURNED: with both exchanged it

@@ -40,14 +40,17 @@ typedef enum edit {
     N_EDIT
 } edit;
 
-typedef enum which { GEMM, CAUSAL, ATTENTION, N_WHICH } which;
+typedef enum which { GEMM, CAUSAL, ATTENTION, GROUPED, N_WHICH } which;
 
 static const struct {
-    const char *file, *set[2], *size[5];
+    const char *file, *set[2], *size[7];
 } subjects[N_WHICH] = {
     [GEMM] = {"gemm", {"T", "bf16"}, {"M=40", "N=36", "K=72"}},
     [CAUSAL] = {"softmax_causal", {"T", "f32"}, {"M=10", "N=520"}},
     [ATTENTION] = {"attention", {"T", "f32"}, {"G=1", "R=1", "S=40", "L=70"}},
+    [GROUPED] = {"gemm_grouped",
+                 {"T", "f32"},
+                 {"M=50", "K=40", "P=40", "E=3", "N=36", "Q=1"}},
 };
 
 /* A line of the kernel: the nth, from 0, with `key` in it.  Of `text` what is
