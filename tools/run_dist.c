@@ -34,53 +34,21 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
 axe_status
 axe_run_count_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
-    const axe_kernel *k = r->program->meshed;
-    axe_size         *size = axe_new_array(cx, axe_size, r->n_size + 1);
-    axe_array        *array = axe_new_array(cx, axe_array, r->n_param);
-    axe_launcher      launcher;
-    const axe_var    *open = NULL;
-    axe_bound         b;
-    int64_t           n = a->n_device, known = 1, one;
-    int               n_open = 0;
+    axe_size    *size = axe_new_array(cx, axe_size, r->n_size + 1);
+    axe_array   *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_launcher launcher;
+    axe_bound    b;
+    int64_t      n = a->n_device;
+    bool         open;
 
     AXE_TRY(axe_launcher_find(cx, &launcher));
     if (n == 0 && launcher.launcher)
         n = launcher.size;
     AXE_TRY(axe_bind(cx, r->program->kernel, axe_run_arrays(r, array), array,
                      r->n_size, r->size, false, &b));
-    for (int i = 0; i < k->n_axis; i++) {
-        const axe_node *e = k->axis[i].size;
-        bool            is_open = false;
-
-        for (int s = 0; s < r->program->kernel->n_size; s++)
-            if (e->op == AXE_OP_var &&
-                r->program->kernel->size[s] == e->u.var) {
-                is_open = b.unknown[s];
-                one = b.size[s];
-            }
-        if (axe_is_iconst(e, &one) || !is_open) {
-            known *= one > 0 ? one : 1;
-            continue;
-        }
-        n_open++;
-        open = e->u.var;
-    }
-    if (n_open > 1) {
-        axe_status st = axe_fail(cx, k->axis[0].at, AXE_EARG,
-                                 "%d axes of the mesh have no size", n_open);
-        axe_help(cx, "give the sizes, as %s=2", open->name);
-        return st;
-    }
-    n = n > 0 ? n : known;
-    if (n % known != 0 || (n_open == 0 && n != known))
-        return axe_fail(cx, k->axis[0].at, AXE_EARG,
-                        "the mesh has %" PRId64 " devices%s, and there are "
-                        "%" PRId64,
-                        known,
-                        n_open > 0 ? " for each along its open axis" : "", n);
     memcpy(size, r->size, (size_t)r->n_size * sizeof *size);
-    if (n_open > 0)
-        size[r->n_size++] = (axe_size){open->name, n / known};
+    AXE_TRY(axe_dist_open_axis(cx, r->program, &b, n, &size[r->n_size], &open));
+    r->n_size += open;
     r->size = size;
     return AXE_OK;
 }

@@ -39,6 +39,59 @@ axe_dist_outside(axe_ctx *cx, const axe_kernel *k, const axe_kernel **out)
 
 /* --------------------------------------------------------------- the mesh */
 
+/* Is it a size of which nothing is known?  Else *value. */
+static bool
+is_open(const axe_kernel *k, const axe_bound *b, const axe_node *e,
+        int64_t *value)
+{
+    if (axe_is_iconst(e, value))
+        return false;
+    for (int s = 0; s < k->n_size; s++)
+        if (e->op == AXE_OP_var && k->size[s] == e->u.var) {
+            *value = b->size[s];
+            return b->unknown[s];
+        }
+    return false;
+}
+
+axe_status
+axe_dist_open_axis(axe_ctx *cx, const axe_program *p, const axe_bound *b,
+                   int64_t n, axe_size *out, bool *found)
+{
+    const axe_kernel *k = p->meshed;
+    const axe_var    *open = NULL;
+    int64_t           known = 1;
+    int               n_open = 0;
+
+    for (int i = 0; i < k->n_axis; i++) {
+        int64_t one = 1;
+
+        if (!is_open(p->kernel, b, k->axis[i].size, &one)) {
+            known *= one > 0 ? one : 1;
+        } else {
+            n_open++;
+            open = k->axis[i].size->u.var;
+        }
+    }
+    if (n_open > 1) {
+        axe_status st = axe_fail(cx, k->axis[0].at, AXE_EARG,
+                                 "%d axes of the mesh have no size", n_open);
+        axe_help(cx, "give the sizes, as %s=2", open->name);
+        return st;
+    }
+    n = n > 0 ? n : known;
+    if (n % known != 0 || (n_open == 0 && n != known))
+        return axe_fail(cx, k->axis[0].at, AXE_EARG,
+                        "the mesh has %" PRId64 " devices%s, and there are "
+                        "%" PRId64,
+                        known,
+                        n_open > 0 ? " for each along its open axis" : "", n);
+    *found = n_open > 0;
+    if (*found)
+        *out = (axe_size){open->name, n / known};
+    return AXE_OK;
+}
+
 axe_status
 axe_dist_open(axe_ctx *cx, const axe_program *p, const int64_t *size,
               axe_dist *out)

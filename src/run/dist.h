@@ -43,6 +43,16 @@ typedef struct axe_dist {
 AXE_CHECK axe_status axe_dist_open(axe_ctx *cx, const axe_program *p,
                                    const int64_t *size, axe_dist *out);
 
+/* The one axis of the mesh whose size is not known takes what n devices leave
+ * for it.
+ * b       of program->kernel, from what is given
+ * n       0: as many as the sizes say, 1 along the open axis
+ * *found  there is one: *out
+ * Errors  EARG: several axes are open; the mesh has another number of devices
+ */
+AXE_CHECK axe_status axe_dist_open_axis(axe_ctx *cx, const axe_program *p,
+                                        const axe_bound *b, int64_t n,
+                                        axe_size *out, bool *found);
 /* Of a device along an axis. */
 int64_t axe_dist_coordinate(const axe_dist *d, int64_t device, int axis);
 /* How much of a whole extent a device has along axes, and from where on. */
@@ -148,6 +158,9 @@ AXE_CHECK axe_status axe_between_plan(axe_ctx *cx, const axe_dist *d,
 /* "8@gpu, 24 + partial(node)", as axe_spread_read reads it. */
 const char *axe_dist_spread(axe_ctx *cx, const axe_dist *d,
                             const axe_tensor *t);
+/* The same for a whole tensor of these extents, whatever sizes say. */
+const char *axe_dist_spread_of(axe_ctx *cx, const axe_dist *d,
+                               const axe_tensor *t, const int64_t *whole);
 /* Does `to` hold addends along the axis, and `from` none? */
 bool axe_dist_makes_addend(const axe_tensor *from, const axe_tensor *to,
                            int axis);

@@ -25,18 +25,34 @@ axe_dist_room(axe_ctx *cx, const axe_tensor *t, int64_t n, void **out)
                     "no memory for this device's part of %s", t->name);
 }
 
+/* Memory of this runner's own for tensors from number `first` on, where there
+ * is none. */
+static axe_status
+make_rooms(axe_dist_runner *r, int first)
+{
+    for (int i = first; i < axe_dist_n_tensor(r->d); i++) {
+        const axe_tensor *t = axe_dist_tensor(r->d, i);
+        int64_t           n = axe_dist_part(r->d, r->rank, t, NULL, NULL);
+
+        if (r->data[i])
+            continue;
+        AXE_TRY(axe_dist_room(r->cx, t, n, &r->data[i]));
+        r->own[i] = true;
+    }
+    return AXE_OK;
+}
+
 /* This rank's parts of whole arguments; of what holds addends the first device
  * has all, and the others zeros. */
 static axe_status
 take_parts(axe_dist_runner *r, void *const *data)
 {
-    for (int i = 0; i < axe_dist_n_tensor(r->d); i++) {
+    AXE_TRY(make_rooms(r, 0));
+    for (int i = 0; i < r->d->k->n_param; i++) {
         const axe_tensor *t = axe_dist_tensor(r->d, i);
         int64_t           n = axe_dist_part(r->d, r->rank, t, NULL, NULL);
 
-        if (!r->data[i])
-            AXE_TRY(axe_dist_room(r->cx, t, n, &r->data[i]));
-        if (i >= r->d->k->n_param || n == 0)
+        if (n == 0)
             continue;
         if (!axe_dist_is_first(r->d, r->rank, t)) {
             memset(r->data[i], 0, (size_t)axe_type_bytes(t->type, n));
@@ -294,7 +310,55 @@ load(axe_dist_runner *r)
         if (r->p->between[i].program)
             AXE_TRY(axe_exec_new(r->cx, r->device, r->p->between[i].program,
                                  &r->between[i]));
-    return axe_dist_pieces_open(r);
+    AXE_TRY(axe_dist_pieces_open(r));
+    return make_rooms(r, r->d->k->n_param);
+}
+
+axe_status
+axe_dist_runner_new(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
+                    axe_device *device, axe_dist_runner **out)
+{
+    int              n = axe_dist_n_tensor(&p->d);
+    axe_dist_runner *r = axe_new(cx, axe_dist_runner);
+
+    *r = (axe_dist_runner){
+        .cx = cx,
+        .e = e,
+        .p = p,
+        .d = &p->d,
+        .device = device,
+        .rank = axe_engine_rank(e),
+        .data = axe_new_array(cx, void *, n),
+        .home = axe_new_array(cx, bool, n),
+        .own = axe_new_array(cx, bool, n),
+        .begin = e->used,
+        .part = axe_new_array(cx, axe_exec *, p->d.program->n_part),
+        .between = axe_new_array(cx, axe_exec *, p->n_between)};
+    *out = r;
+    return load(r);
+}
+
+axe_status
+axe_dist_runner_go(axe_dist_runner *r)
+{
+    return run_body(r, r->d->k->n_body, r->d->k->body, NULL);
+}
+
+axe_status
+axe_dist_runner_free(axe_dist_runner *r, axe_status st)
+{
+    if (st == AXE_OK)
+        st = axe_engine_barrier(r->e); /* nobody reads what is there any more */
+    if (st == AXE_OK)
+        r->e->used = r->begin;
+    for (int i = 0; i < r->d->program->n_part; i++)
+        axe_exec_free(r->part[i]);
+    for (int i = 0; i < r->p->n_between; i++)
+        axe_exec_free(r->between[i]);
+    for (int i = 0; i < axe_dist_n_tensor(r->d); i++)
+        if (r->own[i])
+            free(r->data[i]);
+    return st;
 }
 
 /* Results to rank 0. */
@@ -327,15 +391,14 @@ now(void)
 static axe_status
 repeat(axe_dist_runner *r, int n_time, double *times)
 {
-    const axe_kernel *k = r->d->k;
-    axe_mark          m = axe_ctx_mark(r->cx);
+    axe_mark m = axe_ctx_mark(r->cx);
 
     for (int i = 0; i < n_time; i++) {
         double begin;
 
         AXE_TRY(axe_engine_barrier(r->e));
         begin = now();
-        AXE_TRY(run_body(r, k->n_body, k->body, NULL));
+        AXE_TRY(axe_dist_runner_go(r));
         AXE_TRY(axe_engine_barrier(r->e));
         times[i] = now() - begin;
         axe_ctx_release(r->cx, m);
@@ -363,12 +426,10 @@ tell_moved(axe_dist_runner *r, int64_t before)
 static axe_status
 perform(axe_dist_runner *r, void *const *data, int n_time, double *times)
 {
-    const axe_kernel *k = r->d->k;
-    int64_t           before = r->e->moved;
+    int64_t before = r->e->moved;
 
-    AXE_TRY(load(r));
     AXE_TRY(take_parts(r, data));
-    AXE_TRY(run_body(r, k->n_body, k->body, NULL));
+    AXE_TRY(axe_dist_runner_go(r));
     AXE_TRY(tell_moved(r, before));
     AXE_TRY(send_home(r, data));
     return times ? repeat(r, n_time, times) : AXE_OK;
@@ -379,33 +440,16 @@ axe_dist_on_rank(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
                  const axe_device_spec *spec, void *const *data, int n_time,
                  double *times)
 {
-    int             n = axe_dist_n_tensor(&p->d);
-    axe_dist_runner r = {
-        .cx = cx,
-        .e = e,
-        .p = p,
-        .d = &p->d,
-        .rank = axe_engine_rank(e),
-        .data = axe_new_array(cx, void *, n),
-        .home = axe_new_array(cx, bool, n),
-        .part = axe_new_array(cx, axe_exec *, p->d.program->n_part),
-        .between = axe_new_array(cx, axe_exec *, p->n_between)};
-    axe_status st = axe_device_new(cx, spec, &r.device);
-    int64_t    mark = e->used;
+    axe_dist_runner *r = NULL;
+    axe_device      *device = NULL;
+    axe_status       st = axe_device_new(cx, spec, &device);
 
     if (st == AXE_OK)
-        st = perform(&r, data, n_time, times);
+        st = axe_dist_runner_new(cx, e, p, device, &r);
     if (st == AXE_OK)
-        st = axe_engine_barrier(e); /* nobody reads what is there any more */
-    if (st == AXE_OK)
-        e->used = mark;
-    for (int i = 0; i < p->d.program->n_part; i++)
-        axe_exec_free(r.part[i]);
-    for (int i = 0; i < p->n_between; i++)
-        axe_exec_free(r.between[i]);
-    axe_device_free(r.device);
-    for (int i = 0; i < n; i++)
-        if (!r.home[i])
-            free(r.data[i]);
+        st = perform(r, data, n_time, times);
+    if (r)
+        st = axe_dist_runner_free(r, st);
+    axe_device_free(device);
     return st;
 }

@@ -17,12 +17,26 @@ typedef struct axe_dist_runner {
     int64_t              rank;
     void               **data;    /* [n_tensor] this rank's parts */
     bool                *home;    /* [n_tensor] it is in symmetric memory */
+    bool                *own;     /* [n_tensor] it was made for this runner */
+    int64_t              begin;   /* of the heap that it has taken */
     int64_t              planned; /* [bytes] to all ranks by plans so far */
     bool                 lent;    /* others may be reading what is there */
     axe_exec           **part;    /* [n_part] */
     axe_exec           **between;
     axe_dist_piecing    *piecing; /* [p->n_fuse] */
 } axe_dist_runner;
+
+/* All that a rank needs to carry the plan out again and again, on the devices'
+ * own arrays; all ranks together.  data[i] of the parameters is the caller's to
+ * set, where not home[i].  Free it also where this fails. */
+AXE_CHECK axe_status axe_dist_runner_new(axe_ctx *cx, axe_engine *e,
+                                         const axe_dist_plan *p,
+                                         axe_device          *device,
+                                         axe_dist_runner    **out);
+/* Once. */
+AXE_CHECK axe_status axe_dist_runner_go(axe_dist_runner *r);
+/* All ranks together, unless one has failed: st, or how that ends. */
+axe_status axe_dist_runner_free(axe_dist_runner *r, axe_status st);
 
 /* The arguments of what the statement computes: operands, then the result. */
 axe_array *axe_dist_arrays(const axe_dist_runner *r, const axe_between *b,
