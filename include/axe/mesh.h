@@ -99,6 +99,22 @@ AXE_CHECK axe_status axe_spread_convert(axe_ctx *cx, const axe_mesh *m,
 /* The layout, with what stands behind it; reading it gives the same spread. */
 const char *axe_spread_text(axe_ctx *cx, const axe_spread *s);
 
+/* How two spreads differ, of the first device of which they do; all of one
+ * dimension: a device has an index of it by one of them alone. */
+typedef struct axe_spread_difference {
+    bool    equal;   /* each device holds the same elements; else: */
+    bool    addends; /* devices hold addends by one of them alone; else: */
+    bool    first;   /* it is a by which the device has it */
+    int     dim;
+    int64_t device, index;
+} axe_spread_difference;
+
+/* Errors  ESHAPE: their extents differ; others as axe_reshard.
+ * Cost    for each device what counting takes */
+AXE_CHECK axe_status axe_spread_differ(axe_ctx *cx, const axe_mesh *m,
+                                       const axe_spread *a, const axe_spread *b,
+                                       axe_spread_difference *out);
+
 /* -------------------------------------------------------------------- plans */
 
 typedef enum axe_collective {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "axe/mesh.h"
+#include "axe/engine.h"
 
 static int n_wrong;
 
@@ -230,6 +230,101 @@ test_foreign(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+/* ------------------------------------------------------------- differences */
+
+static const char *const alike[] = {
+    "6, 10",
+    "6@x, 10",
+    "6@y, 10",
+    "6, 10@x",
+    "6, 10@y",
+    "6@(x, y), 10",
+    "6@(y, x), 10",
+    "6@x, 10@y",
+    "6@y, 10@x",
+    "6, 10 at x=0",
+    "6, 10 at x=1",
+    "6, 10 at y=2",
+    "6@x, 10 at y=1",
+    "((2, 3), 10) : ((3@gpuid, 10), 1) + [3 : 1@gpuid]",
+    "((3, 2), 10) : ((10, 3@gpuid), 1) + [3 : 1@gpuid]",
+    "6@x, 10 + partial(y)",
+    "6, 10 + partial(y)",
+    "6, 10 + partial(x)",
+};
+
+/* Does the device hold an element of that index of the dimension? */
+static bool
+has_index(const axe_reshard_plan *p, bool behind, int64_t device, int dim,
+          int64_t index)
+{
+    for (int64_t i = 0; i < 60; i++)
+        for (int64_t a = 0; a < axe_reshard_addends(p); a++)
+            if ((dim ? i % 10 : i / 10) == index &&
+                axe_reshard_has(p, behind, device, i, a))
+                return true;
+    return false;
+}
+
+static bool
+holds_alike(const axe_reshard_plan *p, int64_t device)
+{
+    for (int64_t i = 0; i < 60; i++)
+        for (int64_t a = 0; a < axe_reshard_addends(p); a++)
+            if (axe_reshard_has(p, false, device, i, a) !=
+                axe_reshard_has(p, true, device, i, a))
+                return false;
+    return true;
+}
+
+static void
+check_difference(const axe_reshard_plan *p, const axe_spread_difference *f)
+{
+    int64_t device = 0;
+
+    while (device < 6 && holds_alike(p, device))
+        device++;
+    assert_int_equal(f->equal, device == 6);
+    if (f->equal)
+        return;
+    assert_int_equal(f->device, device);
+    assert_true(has_index(p, !f->first, device, f->dim, f->index));
+    assert_false(has_index(p, f->first, device, f->dim, f->index));
+}
+
+/* By each device and element, of all pairs between which there is a way. */
+static void
+test_differ(void **state)
+{
+    int n_equal = 0, n_checked = 0, n_addends = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++)
+        for (size_t k = 0; k < sizeof alike / sizeof alike[0]; k++) {
+            axe_ctx                *cx = axe_ctx_new();
+            const axe_mesh         *m;
+            const axe_reshard_plan *r;
+            axe_spread              a, b;
+            axe_spread_difference   f;
+
+            assert_int_equal(axe_mesh_read(cx, "x=2, y=3", &m), AXE_OK);
+            assert_int_equal(axe_spread_read(cx, m, alike[i], &a), AXE_OK);
+            assert_int_equal(axe_spread_read(cx, m, alike[k], &b), AXE_OK);
+            assert_int_equal(axe_spread_differ(cx, m, &a, &b, &f), AXE_OK);
+            n_addends += f.addends;
+            n_equal += f.equal;
+            if (!f.addends && axe_reshard(cx, m, &a, &b, NULL, &r) == AXE_OK &&
+                axe_reshard_addends(r) == 1) {
+                n_checked++;
+                check_difference(r, &f);
+            }
+            axe_ctx_free(cx);
+        }
+    assert_int_equal(n_equal, 20 /* one of them is written in two ways */);
+    assert_int_equal(n_addends, 94);
+    assert_int_equal(n_checked, 15 * 15);
+}
+
 /* What is missing, and what is no step or device. */
 static void
 test_misuse(void **state)
@@ -392,9 +487,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meshes),  cmocka_unit_test(test_spreads),
-        cmocka_unit_test(test_foreign), cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_plans),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_million),
+        cmocka_unit_test(test_foreign), cmocka_unit_test(test_differ),
+        cmocka_unit_test(test_misuse),  cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_million),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
