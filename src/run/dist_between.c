@@ -20,14 +20,24 @@ static const double iteration_us = 1e-3;
 const char *
 axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t)
 {
+    int64_t whole[AXE_RANK_MAX];
+
+    for (int k = 0; k < t->rank; k++)
+        whole[k] = axe_dist_value(d, NULL, 0, axe_extent_whole(t->shape[k]));
+    return axe_dist_spread_of(cx, d, t, whole);
+}
+
+const char *
+axe_dist_spread_of(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+                   const int64_t *whole)
+{
     axe_buf out = {.cx = cx};
 
     for (int k = 0; k < t->rank; k++) {
         const axe_node  *e = t->shape[k];
         const axe_shard *p = axe_is_cut(e) ? e->u.var->part : NULL;
 
-        axe_putf(&out, "%s%lld", k ? ", " : "",
-                 (long long)axe_dist_value(d, NULL, 0, axe_extent_whole(e)));
+        axe_putf(&out, "%s%lld", k ? ", " : "", (long long)whole[k]);
         for (int i = 0; p && i < p->n_axis; i++)
             axe_putf(&out, "%s%s",
                      i > 0           ? ", "

@@ -83,4 +83,8 @@ AXE_CHECK axe_status axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array,
                               const axe_size *size, bool complete,
                               axe_bound *out);
 
+/* Why t has no shape, by what is bound: an error. */
+axe_status axe_shapes_missing(axe_ctx *cx, const axe_kernel *k,
+                              const axe_bound *b, const axe_tensor *t);
+
 #endif

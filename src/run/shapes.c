@@ -16,11 +16,11 @@ missing_sizes(axe_ctx *cx, const axe_kernel *k, const axe_bound *b)
     return out.text;
 }
 
-/* Why t has no shape.  Where all sizes are known its extent, which may be a sum
- * of multiples of them, leaves int64. */
-static axe_status
-no_shape(axe_ctx *cx, const axe_kernel *k, const axe_bound *b,
-         const axe_tensor *t)
+/* Where all sizes are known its extent, which may be a sum of multiples of
+ * them, leaves int64. */
+axe_status
+axe_shapes_missing(axe_ctx *cx, const axe_kernel *k, const axe_bound *b,
+                   const axe_tensor *t)
 {
     const char *missing = missing_sizes(cx, k, b);
     axe_status  st;
@@ -53,7 +53,7 @@ axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, false, &b));
     for (int i = 0; i < k->n_param; i++)
         if (!b.shape[i])
-            return no_shape(cx, k, &b, k->param[i]);
+            return axe_shapes_missing(cx, k, &b, k->param[i]);
     for (int i = 0; i < k->n_param; i++)
         shape[i] = (axe_shape){k->param[i]->rank, b.shape[i]};
     return AXE_OK;
