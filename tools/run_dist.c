@@ -57,25 +57,11 @@ axe_run_count_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 static axe_status
 warm(axe_ctx *cx, const job *j)
 {
-    const axe_program *p = j->plan->d.program;
-    axe_device        *d;
-    axe_exec          *e;
-    axe_status         st;
+    axe_device *d;
+    axe_status  st;
 
     AXE_TRY(axe_device_new(cx, &j->spec, &d));
-    st = AXE_OK;
-    for (int i = 0; i < p->n_part && st == AXE_OK; i++) {
-        st = axe_exec_new(cx, d, p->part[i], &e);
-        if (st == AXE_OK)
-            axe_exec_free(e);
-    }
-    for (int i = 0; i < j->plan->n_between && st == AXE_OK; i++) {
-        if (!j->plan->between[i].program)
-            continue;
-        st = axe_exec_new(cx, d, j->plan->between[i].program, &e);
-        if (st == AXE_OK)
-            axe_exec_free(e);
-    }
+    st = axe_dist_warm(cx, d, j->plan);
     axe_device_free(d);
     return st;
 }
@@ -86,22 +72,6 @@ by_value(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
-}
-
-/* Threads of each rank: all cores, shared out. */
-static int64_t
-threads_each(axe_ctx *cx, const axe_run_args *a, int64_t n_device)
-{
-    axe_device *d;
-    int64_t     n;
-
-    if (a->n_thread > 0)
-        return a->n_thread;
-    if (axe_device_new(cx, &(axe_device_spec){.n_thread = 0}, &d) != AXE_OK)
-        return 1;
-    n = axe_device_n_thread(d) / n_device;
-    axe_device_free(d);
-    return n > 0 ? n : 1;
 }
 
 static axe_status
@@ -165,9 +135,10 @@ run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
     axe_status     st;
 
     AXE_TRY(settle(cx, a, r, n, array, j));
-    j->spec =
-        (axe_device_spec){.n_thread = threads_each(cx, a, j->plan->d.n_device),
-                          .cache = a->cache};
+    j->spec = (axe_device_spec){
+        .n_thread = a->n_thread > 0 ? a->n_thread
+                                    : axe_dist_threads(cx, j->plan->d.n_device),
+        .cache = a->cache};
     j->n_time = a->n_time > 0 ? (int)a->n_time : USUAL_TIMES;
     j->times = a->time ? axe_new_array(cx, double, MOST_TIMES) : NULL;
     AXE_TRY(warm(cx, j));

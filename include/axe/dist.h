@@ -20,7 +20,8 @@
  *
  * Or from one process, on whole arrays, which are cut and brought together:
  *
- *     axe_mesh_launch(cx, program, NULL, 2, arrays, 0, NULL, NULL);
+ *     axe_mesh_launch(cx, program, NULL, NULL, 2, arrays, 1,
+ *                     (axe_size[]){{"P", 4}});
  *
  * What a kernel's text says, a device has: `M @ gpu` rows are the gpu's block
  * of M, of cdiv(M, P) rows, the last ones shorter or empty. docs/distributed.md
@@ -37,6 +38,25 @@ extern "C" {
 
 /* Is the program over a mesh?  Only such ones run by what is declared here. */
 bool axe_program_on_mesh(const axe_program *p);
+
+/* ----------------------------------------------------------- whole arrays */
+
+/* Run once on whole arrays, row-major: ranks are started, or under a launcher
+ * are those that it has started; each takes its parts, and results come to rank
+ * 0.  An argument of addends is given as the sum.
+ * cx      the program's
+ * opt     the engine and its time limit; what is of its ranks and memory
+ *         follows from the launch
+ * spec    of each rank; n_thread 0: a share of all cores
+ * size    those that follow from no array, the mesh's among them; where nobody
+ *         says it, there is one device along an axis
+ * Errors  as axe_launch and axe_spmd; EARG: two axes of the mesh are open
+ * Cost    beside the launch: a plan, and 0.3 ms for four processes */
+AXE_CHECK axe_status axe_mesh_launch(axe_ctx *cx, const axe_program *p,
+                                     const axe_engine_options *opt,
+                                     const axe_device_spec *spec, int n_array,
+                                     const axe_array *array, int n_size,
+                                     const axe_size *size);
 
 /* ----------------------------------------------------------- local arrays */
 

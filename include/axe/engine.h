@@ -48,6 +48,13 @@ AXE_CHECK axe_status axe_launcher_find(axe_ctx *cx, axe_launcher *out);
 
 typedef struct axe_engine axe_engine;
 
+/* Around the fork of ranks, where there is one. */
+typedef enum axe_forking {
+    AXE_FORKING, /* before, in this process */
+    AXE_FORKED,  /* behind it, in this process, whatever came of it */
+    AXE_IS_CHILD /* behind it, in each that is new */
+} axe_forking;
+
 typedef struct axe_engine_options {
     const char *engine; /* "shm", "openmpi", "mpich"; NULL: the launcher's */
     int64_t     n_rank; /* to start; if launched: 0, or as many as there are */
@@ -55,6 +62,9 @@ typedef struct axe_engine_options {
     int64_t     timeout_ms; /* of one wait for another rank; 0: 30000 */
     bool       *speaks;     /* unless NULL, set: is this the one process of all
                                that should tell people how it ended? */
+    /* What the runtime of a language wants to know of; may be NULL. */
+    void (*forking)(void *user, axe_forking when);
+    void *forking_user;
 } axe_engine_options;
 
 typedef axe_status axe_rank_fn(axe_ctx *cx, axe_engine *e, void *user);

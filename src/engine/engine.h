@@ -61,8 +61,11 @@ struct axe_engine {
     uint32_t          posted;
     int64_t           moved;  /* [bytes] that plans have brought to this rank */
     const char       *doing;  /* for a text on who waits: "the barrier" */
-    bool             *speaks; /* as in axe_engine_options */
-    void             *state;
+    bool             *speaks; /* these as in axe_engine_options */
+    void (*forking)(void *user, axe_forking when);
+    void *forking_user;
+    void *execs; /* run/rank.c: the last that has taken memory */
+    void *state;
 };
 
 /* This rank's symmetric memory. */

@@ -77,8 +77,15 @@ shm_reap(axe_engine *e, int64_t ms)
         }
 }
 
-axe_status
-shm_fork(axe_engine *e)
+static void
+tell(const axe_engine *e, axe_forking when)
+{
+    if (e->forking)
+        e->forking(e->forking_user, when);
+}
+
+static axe_status
+fork_all(axe_engine *e)
 {
     shm_state *s = e->state;
     pid_t      parent = getpid();
@@ -95,6 +102,7 @@ shm_fork(axe_engine *e)
                 _exit(1);
             e->rank = r;
             s->child = NULL;
+            tell(e, AXE_IS_CHILD);
             return AXE_OK;
         }
         if (pid < 0) {
@@ -107,6 +115,18 @@ shm_fork(axe_engine *e)
         child[r] = pid;
     }
     return AXE_OK;
+}
+
+axe_status
+shm_fork(axe_engine *e)
+{
+    axe_status st;
+
+    tell(e, AXE_FORKING);
+    st = fork_all(e);
+    if (e->rank == 0)
+        tell(e, AXE_FORKED);
+    return st;
 }
 
 /* ------------------------------------------------------------------- memory */

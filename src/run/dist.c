@@ -10,6 +10,27 @@
 /* ----------------------------------------------------------- from outside */
 
 axe_status
+axe_dist_check(axe_ctx *cx, const axe_program *p)
+{
+    axe_status st;
+
+    if (!p->meshed) {
+        st = axe_fail(cx, p->kernel->at, AXE_EUNSUPPORTED,
+                      "kernel %s names no mesh, and runs on one device",
+                      p->kernel->name);
+        axe_help(cx, "axe_exec_new and axe_launch run it");
+        return st;
+    }
+    AXE_TRY(axe_kernel_own(cx, p->meshed));
+    for (int i = 0; i < p->n_part; i++)
+        if (!p->part[i]->c_text)
+            return axe_fail(cx, p->kernel->at, AXE_EARG,
+                            "kernel %s was not compiled as far as its C",
+                            p->kernel->name);
+    return AXE_OK;
+}
+
+axe_status
 axe_dist_outside(axe_ctx *cx, const axe_kernel *k, const axe_kernel **out)
 {
     axe_kernel        *o = axe_new(cx, axe_kernel);

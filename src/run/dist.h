@@ -8,7 +8,8 @@
  *     dist_explain.c  what is done, as text
  *     dist_run.c      carried out by ranks,
  *     dist_pieces.c   piece by piece where something overlaps
- *     dist_ref.c      what it means */
+ *     dist_ref.c      what it means
+ *     whole.c         from one process; rank.c on ranks that have parts */
 #ifndef AXE_RUN_DIST_H
 #define AXE_RUN_DIST_H
 
@@ -42,6 +43,11 @@ typedef struct axe_dist {
  * Errors ESHAPE: an axis of no device */
 AXE_CHECK axe_status axe_dist_open(axe_ctx *cx, const axe_program *p,
                                    const int64_t *size, axe_dist *out);
+
+/* Is it one that ranks can run?
+ * Errors  EUNSUPPORTED: over no mesh.  EARG: of another ctx, not compiled so
+ *         far */
+AXE_CHECK axe_status axe_dist_check(axe_ctx *cx, const axe_program *p);
 
 /* The one axis of the mesh whose size is not known takes what n devices leave
  * for it.
@@ -223,5 +229,13 @@ AXE_CHECK axe_status axe_dist_on_rank(axe_ctx *cx, axe_engine *e,
                                       const axe_device_spec *spec,
                                       void *const *data, int n_time,
                                       double *times);
+
+/* ----------------------------------------------------------- whole.c */
+
+/* Compile all that ranks load, so that they find it in the cache. */
+AXE_CHECK axe_status axe_dist_warm(axe_ctx *cx, axe_device *device,
+                                   const axe_dist_plan *plan);
+/* Threads of each rank: all cores, shared out. */
+int64_t axe_dist_threads(axe_ctx *cx, int64_t n_device);
 
 #endif

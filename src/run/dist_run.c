@@ -311,6 +311,7 @@ load(axe_dist_runner *r)
             AXE_TRY(axe_exec_new(r->cx, r->device, r->p->between[i].program,
                                  &r->between[i]));
     AXE_TRY(axe_dist_pieces_open(r));
+    r->end = r->e->used;
     return make_rooms(r, r->d->k->n_param);
 }
 
@@ -349,7 +350,7 @@ axe_dist_runner_free(axe_dist_runner *r, axe_status st)
 {
     if (st == AXE_OK)
         st = axe_engine_barrier(r->e); /* nobody reads what is there any more */
-    if (st == AXE_OK)
+    if (st == AXE_OK && r->begin < r->end)
         r->e->used = r->begin;
     for (int i = 0; i < r->d->program->n_part; i++)
         axe_exec_free(r->part[i]);

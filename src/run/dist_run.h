@@ -15,15 +15,15 @@ typedef struct axe_dist_runner {
     const axe_dist      *d;
     axe_device          *device;
     int64_t              rank;
-    void               **data;    /* [n_tensor] this rank's parts */
-    bool                *home;    /* [n_tensor] it is in symmetric memory */
-    bool                *own;     /* [n_tensor] it was made for this runner */
-    int64_t              begin;   /* of the heap that it has taken */
-    int64_t              planned; /* [bytes] to all ranks by plans so far */
-    bool                 lent;    /* others may be reading what is there */
-    axe_exec           **part;    /* [n_part] */
-    axe_exec           **between;
-    axe_dist_piecing    *piecing; /* [p->n_fuse] */
+    void               **data; /* [n_tensor] this rank's parts */
+    bool                *home; /* [n_tensor] it is in symmetric memory */
+    bool                *own;  /* [n_tensor] it was made for this runner */
+    int64_t begin, end; /* of the heap that it has taken; frees go backwards */
+    int64_t planned;    /* [bytes] to all ranks by plans so far */
+    bool    lent;       /* others may be reading what is there */
+    axe_exec        **part; /* [n_part] */
+    axe_exec        **between;
+    axe_dist_piecing *piecing; /* [p->n_fuse] */
 } axe_dist_runner;
 
 /* All that a rank needs to carry the plan out again and again, on the devices'

@@ -58,27 +58,6 @@ digest_of(axe_ctx *cx, const axe_program *p, const char **out)
     return AXE_OK;
 }
 
-static axe_status
-check_program(axe_ctx *cx, const axe_program *p)
-{
-    axe_status st;
-
-    if (!p->meshed) {
-        st = axe_fail(cx, p->kernel->at, AXE_EUNSUPPORTED,
-                      "kernel %s names no mesh, and runs on one device",
-                      p->kernel->name);
-        axe_help(cx, "axe_exec_new and axe_launch run it");
-        return st;
-    }
-    AXE_TRY(axe_kernel_own(cx, p->meshed));
-    for (int i = 0; i < p->n_part; i++)
-        if (!p->part[i]->c_text)
-            return axe_fail(cx, p->kernel->at, AXE_EARG,
-                            "kernel %s was not compiled as far as its C",
-                            p->kernel->name);
-    return AXE_OK;
-}
-
 axe_status
 axe_rank_exec_new(axe_ctx *cx, axe_engine *e, axe_device *device,
                   const axe_program *p, axe_rank_exec **out)
@@ -90,7 +69,7 @@ axe_rank_exec_new(axe_ctx *cx, axe_engine *e, axe_device *device,
     axe_rank_exec *x;
     const char    *digest;
 
-    AXE_TRY(check_program(cx, p));
+    AXE_TRY(axe_dist_check(cx, p));
     AXE_TRY(digest_of(cx, p, &digest));
     x = calloc(1, sizeof *x);
     if (!x)
@@ -106,15 +85,47 @@ axe_rank_exec_new(axe_ctx *cx, axe_engine *e, axe_device *device,
     return AXE_OK;
 }
 
-/* All that hangs on sizes. */
 static axe_status
-forget(axe_rank_exec *x, axe_status st)
+drop(axe_rank_exec *x, axe_status st)
 {
     if (x->runner)
         st = axe_dist_runner_free(x->runner, st);
     x->runner = NULL;
     x->plan = NULL;
     return st;
+}
+
+static bool
+is_in_heap(const axe_rank_exec *x)
+{
+    const axe_rank_exec *at = x->e->execs;
+
+    while (at && at != x)
+        at = at->below;
+    return at != NULL;
+}
+
+/* All that hangs on sizes.  Symmetric memory is given back in the order that it
+ * was taken, the last first: others that took some later plan again. */
+static axe_status
+forget(axe_rank_exec *x, axe_status st)
+{
+    while (is_in_heap(x)) {
+        axe_rank_exec *last = x->e->execs;
+
+        x->e->execs = last->below;
+        st = drop(last, st);
+    }
+    return drop(x, st);
+}
+
+static void
+note_heap(axe_rank_exec *x)
+{
+    if (x->runner->begin == x->runner->end)
+        return;
+    x->below = x->e->execs;
+    x->e->execs = x;
 }
 
 axe_status
@@ -146,22 +157,10 @@ is_planned(const axe_rank_exec *x, const axe_rank_bound *b)
 
 /* Rank 0 compiles, and the others find it in the cache. */
 static axe_status
-warm(const axe_rank_exec *x, const axe_dist_plan *plan)
+warm(const axe_rank_exec *x)
 {
-    int                 n = 0, most = x->p->n_part + plan->n_between;
-    const axe_program **p = axe_new_array(x->cx, const axe_program *, most);
-    axe_exec          **e = axe_new_array(x->cx, axe_exec *, most);
-
-    for (int i = 0; i < x->p->n_part; i++)
-        p[n++] = x->p->part[i];
-    for (int i = 0; i < plan->n_between; i++)
-        if (plan->between[i].program)
-            p[n++] = plan->between[i].program;
-    if (n > 0 && x->e->rank == 0) {
-        AXE_TRY(axe_exec_new_all(x->cx, x->device, n, p, e));
-        for (int i = 0; i < n; i++)
-            axe_exec_free(e[i]);
-    }
+    if (x->e->rank == 0)
+        AXE_TRY(axe_dist_warm(x->cx, x->device, x->plan));
     return axe_engine_barrier(x->e);
 }
 
@@ -173,8 +172,10 @@ plan(axe_rank_exec *x, const axe_rank_bound *b)
     AXE_TRY(forget(x, AXE_OK));
     AXE_TRY(axe_dist_plan_with(x->cx, x->p, b->size, &o, &x->plan));
     x->size = b->size;
-    AXE_TRY(warm(x, x->plan));
-    return axe_dist_runner_new(x->cx, x->e, x->plan, x->device, &x->runner);
+    AXE_TRY(warm(x));
+    AXE_TRY(axe_dist_runner_new(x->cx, x->e, x->plan, x->device, &x->runner));
+    note_heap(x);
+    return AXE_OK;
 }
 
 static size_t

@@ -19,6 +19,7 @@ struct axe_rank_exec {
     int64_t             *size;   /* of the plan, [p->kernel->n_size] */
     const axe_dist_plan *plan;   /* NULL: none yet */
     axe_dist_runner     *runner; /* of plan */
+    axe_rank_exec       *below;  /* took memory before it, in e->execs */
 };
 
 /* A launch's arguments, in the order of the parameters. */
