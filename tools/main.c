@@ -108,11 +108,13 @@ help_on(const char *name)
     return unknown(name);
 }
 
-/* Ended by a signal, the command leaves nothing behind in /tmp. */
+/* Ended by a signal, the command leaves nothing behind in /tmp.  NVRTC puts
+ * handlers of its own in front, which call this one again and again. */
 static void
 on_end(int sig)
 {
     axe_cache_abandon();
+    signal(sig, SIG_DFL);
     raise(sig);
 }
 

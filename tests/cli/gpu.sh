@@ -42,6 +42,13 @@ says "hold one kernel" compile "$SRC/kernels/elementwise.axe" -t sm_80 -o k.cu
     cat out
 }
 
+# NVRTC puts handlers of its own in front: a signal ends the command all the same.
+"$AXE" compile "$SRC/kernels/gemm_sm90.axe" -o long.cubin >out 2>&1 &
+sleep 1
+kill -TERM $! 2>/dev/null
+for _ in {1..100}; do kill -0 $! 2>/dev/null && sleep 0.1; done
+kill -KILL $! 2>/dev/null && fail "SIGTERM while NVRTC compiles"
+
 # shellcheck disable=SC2086
 "$AXE" compile $add -t sm_80 -o k.cu k.cubin k.c k.h || fail "all four"
 "$AXE" compile $add -t sm_80 -o l.cubin && cmp -s k.cubin l.cubin ||
