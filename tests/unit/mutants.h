@@ -155,7 +155,7 @@ said(const axe_sim_report *r)
 static inline void
 test_clean(void **state)
 {
-    int orders = 20 / share();
+    int orders = 10 / share();
 
     (void)state;
     for (int w = 0; w < set.n_subject; w++) {
