@@ -44,7 +44,7 @@ REASONS = [
     ("registers for a thread", "registers",
      "a thread's share of the sums is more than its registers hold: smaller tiles."),
     ("writes no elements whose places are computed", "scatter",
-     "a Trainium's transfers by indices are used to read rows, and not to write any."),
+     "of two writes of one element the last stays, and a Trainium's transfers by indices keep no order."),
     ("has no instruction for", "instructions",
      "no engine of the machine computes it; here it is a choice by values."),
     ("runs loops whose counts are known", "counts",

@@ -110,9 +110,7 @@ look_gather(void *user, const axe_node *n)
         if (n->u.tensor->space == AXE_SPACE_GLOBAL && axe_node_loads(n->arg[d]))
             axe_list_push(
                 &g->out->row[AXE_FACT_atoms],
-                axe_textf(g->cx,
-                          "dma_copy by vector_offset: rows of %s by %s, whose "
-                          "descriptors gpsimd writes",
+                axe_textf(g->cx, "dma_copy by vector_offset: rows of %s by %s",
                           n->u.tensor->name, axe_node_text(g->cx, n->arg[d])));
 }
 

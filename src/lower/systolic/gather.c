@@ -6,8 +6,9 @@
  * computed before, by columns of f32:
  *
  *     x = coef * index + rest                      the computed subscript
- *     u = x * rows of one + those of the others - n
- *     row = (x >= 0) * (x < extent) * u + n        n: no row, which is skipped
+ *     u = (x * rows of one + those of the others - n) * (x >= 0)
+ *     u = u * (x < extent)                         but of the first dimension
+ *     row = min(u, 0) + n                          n: no row, which is skipped
  *
  * Nothing depends on what a negative index does.  Rows and extents are below
  * 2^24, which the simulator checks, so that all is exact where x is inside; and
@@ -159,42 +160,54 @@ subscript(sys *s, const rows *g)
                   column(s, sys_of(s, g->rest), sys_c(by)));
 }
 
+/* u = u where x is inside of the dimension: of the first one that is where u is
+ * below 0. */
+static void
+keep_inside(sys *s, const rows *g, const sys_val *x, const sys_val *u)
+{
+    const axe_tensor *t = g->load->u.tensor;
+    const char       *to = sys_all(s, u);
+
+    sys_line(s,
+             "vector scalar_tensor_tensor %s, %s, %s, op0=greater_equal, "
+             "operand0=0, op1=multiply",
+             to, sys_all(s, x), to);
+    if (g->dim == 0)
+        return;
+    sys_val end = column(s, sys_of(s, t->shape[g->dim]), sys_c(0));
+    sys_line(s,
+             "vector scalar_tensor_tensor %s, %s, %s, op0=less, operand0=%s, "
+             "op1=multiply",
+             to, sys_all(s, x), to, sys_column(s, end));
+}
+
 /* Which row each partition takes: a column of i32. */
 static sys_val
 row_of(sys *s, const rows *g)
 {
     const axe_tensor *t = g->load->u.tensor;
-    sys_ex  n = extent(s, t, 0, g->last), step[AXE_SYSTOLIC_RANK], zero;
-    sys_val x = subscript(s, g), end, out;
+    const sys_ex      zero = sys_c(0), n = extent(s, t, 0, g->last);
+    sys_ex            step[AXE_SYSTOLIC_RANK];
+    sys_val           x = subscript(s, g), out;
 
-    zero = sys_c(0);
     for (int d = 0; d < t->rank; d++)
         step[d] =
             d > g->last || d == g->dim ? zero : extent(s, t, d + 1, g->last);
     sys_ex  off = sys_sub(s, sys_offset_of(s, g->load, step), n);
     sys_ex  by = sys_step_of(s, g->load, s->P, step);
-    sys_val u =
-        scaled(s, &x, column(s, extent(s, t, g->dim + 1, g->last), zero),
-               column(s, off, by));
-    sys_line(s,
-             "vector scalar_tensor_tensor %s, %s, %s, op0=greater_equal, "
-             "operand0=0, op1=multiply",
-             sys_all(s, &u), sys_all(s, &x), sys_all(s, &u));
-    end = column(s, sys_of(s, t->shape[g->dim]), zero);
-    sys_line(s,
-             "vector scalar_tensor_tensor %s, %s, %s, op0=less, operand0=%s, "
-             "op1=multiply",
-             sys_all(s, &u), sys_all(s, &x), sys_all(s, &u),
-             sys_column(s, end));
-    end = g->last == 0 ? end : column(s, n, zero);
+    sys_val one = column(s, extent(s, t, g->dim + 1, g->last), zero);
+    sys_val u = scaled(s, &x, one, column(s, off, by));
+    keep_inside(s, g, &x, &u);
+    sys_val none = column(s, n, zero);
     out = sys_temp(s, AXE_TYPE_i32, 1);
-    sys_line(s, "vector tensor_scalar %s, %s, op0=add, operand0=%s",
-             sys_all(s, &out), sys_all(s, &u), sys_column(s, end));
+    sys_line(s,
+             "vector tensor_scalar %s, %s, op0=minimum, operand0=0, op1=add, "
+             "operand1=%s",
+             sys_all(s, &out), sys_all(s, &u), sys_column(s, none));
     return out;
 }
 
-/* -------------------------------------------------------------- the transfer
- */
+/* ------------------------------------------------------------- the transfer */
 
 static void
 take_rows(sys *s, const rows *g, const sys_val *dst)
