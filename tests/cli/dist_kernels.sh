@@ -4,6 +4,7 @@
 # the reference and NumPy.
 # Given: AXE the command, SRC the source directory, PYTHON with NumPy.
 set -u
+export AXE_CC="${CC:-gcc} -O0" # kernels are small, and the compiler takes longest
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1

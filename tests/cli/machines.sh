@@ -1,10 +1,11 @@
+#!/usr/bin/env bash
 # Every kernel of tests/machines means the same on this CPU, on the simulated
 # GPUs, on the simulated Trainium, and on the devices of OpenCL that are
 # installed, each at one of its widths by turns: what `// run:` says is run and
-# compared with the reference.  A machine
-# that cannot is named with its message, `// not sm_80: TEXT`, `// not cpu: TEXT`
+# compared with the reference.  A machine that cannot is named with its message, `// not sm_80: TEXT`, `// not cpu: TEXT`
 # or, for all widths, `// not opencl: TEXT`.
 set -u
+export AXE_CC="${CC:-gcc} -O0" # kernels are small, and the compiler takes longest
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 failed=0

@@ -3,6 +3,7 @@
 # whose first line says the sizes.  Each is what the reference says on this CPU,
 # is simulated without a finding, and has CUDA C on all GPUs.
 set -u
+export AXE_CC="${CC:-gcc} -O0" # kernels are small, and the compiler takes longest
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
