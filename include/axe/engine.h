@@ -97,6 +97,14 @@ AXE_CHECK axe_status axe_engine_barrier(axe_engine *e);
 /* What each rank has, n bytes (at most 256), to all: all[rank][n]. */
 AXE_CHECK axe_status axe_engine_gather(axe_engine *e, const void *mine,
                                        int64_t n, void *all);
+/* The same of any lengths: out[rank] takes bytes[rank] of each, which all ranks
+ * know by then; NULL: it is not wanted here.  bytes[own] of `mine`.
+ * Takes up to 1 MiB of the heap for a while. */
+AXE_CHECK axe_status axe_engine_collect(axe_engine *e, const void *mine,
+                                        const int64_t *bytes, void *const *out);
+/* End all ranks with this text; where another failed before, its text stays.
+ * What waits then returns it on all ranks. */
+void axe_engine_fail(axe_engine *e, const char *text);
 /* Do all ranks give the same text?  EARG, with the first rank that gives
  * another one and both texts, on all ranks.  what: "the plan". */
 AXE_CHECK axe_status axe_engine_agree(axe_engine *e, const char *what,

@@ -10,7 +10,7 @@
 #include "base/ctx.h"
 #include "engine/engine.h"
 
-enum { LINE = 64, HEAP = 1 << 20, TIMEOUT_MS = 30000 };
+enum { LINE = 64, HEAP = 1 << 20, TIMEOUT_MS = 30000, COLLECT = 1 << 20 };
 
 static const engine_ops *const engines[] = {
 #define ENGINE(name, table, what) &table,
@@ -183,6 +183,67 @@ axe_engine_gather(axe_engine *e, const void *mine, int64_t n, void *all)
                         "engine: %" PRId64 " bytes to gather; 0 to %d go", n,
                         ENGINE_BLOB);
     return e->ops->gather(e, mine, n, all);
+}
+
+void
+axe_engine_fail(axe_engine *e, const char *text)
+{
+    if (e)
+        e->ops->fail(e, text ? text : "a rank has failed");
+}
+
+/* ---------------------------------------------------------- of any lengths */
+
+/* Bytes [at, at + n) of all that are so long, through memory that peers see, or
+ * by a gather where there is none. */
+static axe_status
+collect_some(axe_engine *e, const char *mine, const int64_t *bytes,
+             void *const *out, int64_t at, int64_t n, char *window, bool seen)
+{
+    char *all = seen ? NULL : axe_alloc(e->cx, (size_t)(e->size * ENGINE_BLOB));
+    int64_t own = bytes[e->rank] - at < n ? bytes[e->rank] - at : n;
+
+    if (own > 0)
+        memcpy(window, mine + at, (size_t)own);
+    AXE_TRY(seen ? axe_engine_barrier(e)
+                 : axe_engine_gather(e, window, n, all));
+    for (int64_t r = 0; r < e->size; r++) {
+        int64_t     some = bytes[r] - at < n ? bytes[r] - at : n;
+        const char *from = seen ? axe_engine_peer(e, window, r) : all + r * n;
+
+        if (some > 0 && out[r])
+            memcpy((char *)out[r] + at, from, (size_t)some);
+    }
+    return seen ? axe_engine_barrier(e) : AXE_OK;
+}
+
+axe_status
+axe_engine_collect(axe_engine *e, const void *mine, const int64_t *bytes,
+                   void *const *out)
+{
+    int64_t  most = 0, step = ENGINE_BLOB, used = e ? e->used : 0;
+    char     blob[ENGINE_BLOB] = {0};
+    void    *window = blob;
+    bool     seen;
+    axe_mark m;
+
+    if (!e || !bytes || !out || (!mine && bytes[e->rank] > 0))
+        return AXE_EARG;
+    for (int64_t r = 0; r < e->size; r++)
+        most = bytes[r] > most ? bytes[r] : most;
+    seen = e->addressed && most > 0 && e->room - e->used >= LINE;
+    if (seen) {
+        step = most < COLLECT ? most : COLLECT;
+        step = step < e->room - e->used ? step : e->room - e->used;
+        AXE_TRY(axe_engine_alloc(e, step, &window));
+    }
+    m = axe_ctx_mark(e->cx);
+    for (int64_t at = 0; at < most; at += step) {
+        AXE_TRY(collect_some(e, mine, bytes, out, at, step, window, seen));
+        axe_ctx_release(e->cx, m);
+    }
+    e->used = used;
+    return AXE_OK;
 }
 
 /* FNV-1a, 64 bits, of a text. */

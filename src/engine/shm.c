@@ -30,7 +30,9 @@ enum {
     GRACE_MS = 1000,
     SPEAK_MS = 300, /* for the first to fail, before others end */
     SPIN = 100,
-    YIELD = 1000
+    YIELD = 1000,
+    YIELD_US = 1000, /* of others' computing, a yield may take milliseconds */
+    YIELDS_TO_LOOK = 8
 };
 
 /* What ranks meet for; a rank that meets for something else is told so. */
@@ -188,10 +190,20 @@ relax(void)
 #endif
 }
 
+static int64_t
+now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static axe_status
 wait_for(axe_engine *e, shm_word *w, int64_t peer, uint32_t want)
 {
     const shm_state *s = e->state;
+    int64_t          until = 0;
 
     for (int i = 0; i < s->spin; i++) {
         if (reached(w, want))
@@ -202,6 +214,11 @@ wait_for(axe_engine *e, shm_word *w, int64_t peer, uint32_t want)
         if (reached(w, want))
             return AXE_OK;
         sched_yield();
+        if (i % YIELDS_TO_LOOK > 0)
+            continue;
+        if (until > 0 && now_us() > until)
+            break;
+        until = until > 0 ? until : now_us() + YIELD_US;
     }
     return wait_long(e, w, peer, want);
 }
