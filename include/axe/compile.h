@@ -165,6 +165,8 @@ typedef struct axe_signature {
     int                 n_constant; /* compile-time parameters */
     const char *const  *constant;
     const char *const  *standard; /* their defaults as written */
+    int                 n_axis;   /* of the mesh of its devices; 0: of one */
+    const char *const *axis, *const *axis_size; /* as written */
 } axe_signature;
 
 /* kernel  NULL: the only one of the source

@@ -77,6 +77,8 @@ typedef struct axe_kernel_sig {
     const char *const   *const_default; /* as written */
     const int *n_domain; /* [n_const] values that `tune` gives; 0: any */
     const char *const *const *domain; /* as axe_inst takes them */
+    int n_axis; /* of the mesh of its devices; 0: it is for one */
+    const char *const *axis, *const *axis_size; /* as written */
 } axe_kernel_sig;
 
 AXE_CHECK axe_status axe_module_sig(axe_ctx *cx, const axe_module *m,

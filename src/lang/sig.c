@@ -56,9 +56,30 @@ fill(axe_ctx *cx, const axe_kernel_decl *k, axe_kernel_sig *out)
         n_domain[i] = t ? t->n : 0;
         domain[i] = t ? t->text : NULL;
     }
-    *out =
-        (axe_kernel_sig){k->word.name, k->target, k->n_param, k->n_const, param,
-                         name,         text,      n_domain,   domain};
+    *out = (axe_kernel_sig){.name = k->word.name,
+                            .target = k->target,
+                            .n_param = k->n_param,
+                            .n_const = k->n_const,
+                            .param = param,
+                            .const_name = name,
+                            .const_default = text,
+                            .n_domain = n_domain,
+                            .domain = domain};
+}
+
+static void
+fill_mesh(axe_ctx *cx, const axe_module *m, axe_kernel_sig *out)
+{
+    const char **axis = axe_new_array(cx, const char *, m->n_axis);
+    const char **size = axe_new_array(cx, const char *, m->n_axis);
+
+    for (int i = 0; i < m->n_axis; i++) {
+        axis[i] = m->axis[i]->word.name;
+        size[i] = m->axis[i]->text;
+    }
+    out->n_axis = m->n_axis;
+    out->axis = axis;
+    out->axis_size = size;
 }
 
 axe_status
@@ -70,5 +91,7 @@ axe_module_sig(axe_ctx *cx, const axe_module *m, const char *kernel,
 
     if (st == AXE_OK)
         fill(cx, k, out);
+    if (st == AXE_OK && k->meshed)
+        fill_mesh(cx, m, out);
     return st;
 }

@@ -28,6 +28,9 @@ axe_source_signature(axe_ctx *cx, int32_t source, const char *kernel,
                            .param = param,
                            .n_constant = sig.n_const,
                            .constant = sig.const_name,
-                           .standard = sig.const_default};
+                           .standard = sig.const_default,
+                           .n_axis = sig.n_axis,
+                           .axis = sig.axis,
+                           .axis_size = sig.axis_size};
     return AXE_OK;
 }
