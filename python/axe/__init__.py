@@ -21,12 +21,14 @@ from ._errors import (
 from ._kernel import Kernel, Module, Param, kernel, load
 from ._measure import Check, Difference, Engine, Simulation, Timeline, Timing, Try, Tuning
 from ._layout import Iter, Layout, Offset, evaluate
+from ._mesh import Local, MeshKernel
+from ._spmd import Spmd, World, spmd
 
 __all__ = [
     "ArgumentError", "CallError", "Check", "Device", "DeviceError", "Difference",
     "ElementTypeError", "Engine", "Error", "FileError", "Format", "Iter", "Kernel", "Layout",
-    "LimitError", "Module", "Move", "Offset", "Param", "RangeError", "ShapeError",
-    "Simulation", "TextError", "Timeline", "Timing", "ToolError", "Try", "Tuning",
-    "UnknownNameError", "UnsupportedError", "Why", "convert", "evaluate", "formats",
-    "kernel", "load", "move", "ops", "set_device", "why",
+    "LimitError", "Local", "MeshKernel", "Module", "Move", "Offset", "Param", "RangeError", "ShapeError",
+    "Simulation", "Spmd", "TextError", "Timeline", "Timing", "ToolError", "Try", "Tuning",
+    "UnknownNameError", "UnsupportedError", "Why", "World", "convert", "evaluate", "formats",
+    "kernel", "load", "move", "ops", "set_device", "spmd", "why",
 ]

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
-                    Sequence, SupportsIndex, Tuple)
+                    Sequence, SupportsIndex, Tuple, Type)
 
 from . import _arrays, _axe, _device, _measure
 from ._arrays import CPU
@@ -57,7 +57,7 @@ class Module:
         self.name = name
         self._kernels: Dict[str, Kernel] = {}
         for row in _axe.signatures(name, text):
-            self._kernels[row[0]] = Kernel(self, row)
+            self._kernels[row[0]] = _class_of(row)(self, row)
         if not self._kernels:
             raise TextError(f"{name} has no kernel; one is `kernel twice(in f32 X[M], "
                             "out f32 Y[M]) { ... }`")
@@ -243,7 +243,7 @@ class Kernel(_axe.Caller):
         if key == (self._sets, self._sizes):
             return self
         if key not in self._variants:
-            self._variants[key] = Kernel(self.module, self._row, *key)
+            self._variants[key] = type(self)(self.module, self._row, *key)
         return self._variants[key]
 
     def _keywords(self, *args: Any, out: Any = None,
@@ -613,8 +613,16 @@ class Kernel(_axe.Caller):
                             STAGES.index(stage))
 
 
+def _class_of(row: Tuple[Any, ...]) -> Type[Kernel]:
+    """What kernels of one device, and those over a mesh, are."""
+    if not row[5]:
+        return Kernel
+    from ._mesh import MeshKernel  # which is made of this module's
+    return MeshKernel
+
+
 def _again(text: str, name: str, kernel: str, sets: Tuple[Tuple[str, str], ...],
            sizes: Tuple[Tuple[str, int], ...]) -> Kernel:
     """The kernel that was copied or pickled."""
     first = Module(text, name)[kernel]
-    return Kernel(first.module, first._row, sets, sizes) if sets or sizes else first
+    return type(first)(first.module, first._row, sets, sizes) if sets or sizes else first

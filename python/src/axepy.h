@@ -180,6 +180,7 @@ int axepy_arguments_check(const axe_program *p, const axepy_arguments *a);
 int axepy_add_device(PyObject *module);
 int axepy_add_program(PyObject *module);
 int axepy_add_caller(PyObject *module);
+int axepy_add_ranks(PyObject *module);
 
 /* Methods of measure.c. */
 PyObject *axepy_program_shapes(PyObject *program, PyObject *args);
@@ -187,6 +188,9 @@ PyObject *axepy_program_work(PyObject *program, PyObject *args);
 PyObject *axepy_program_simulate(PyObject *program, PyObject *args);
 PyObject *axepy_exec_time(PyObject *exec, PyObject *args);
 PyObject *axepy_exec_check(PyObject *exec, PyObject *args);
+
+/* Of ranks.c. */
+PyObject *axepy_mesh_launch(PyObject *program, PyObject *args);
 
 /* A new ctx that knows a machine's axes, "nvidia" (NULL: none); NULL: raised.
  */
@@ -208,5 +212,6 @@ PyObject *axepy_compile(PyObject *module, PyObject *args);
 PyObject *axepy_jax_target(PyObject *module, PyObject *args);
 PyObject *axepy_jax_bind(PyObject *module, PyObject *args);
 PyObject *axepy_tune(PyObject *module, PyObject *args);
+PyObject *axepy_spmd(PyObject *module, PyObject *args);
 
 #endif

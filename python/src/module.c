@@ -43,6 +43,7 @@ static PyMethodDef functions[] = {
     {"tune", axepy_tune, METH_VARARGS, "the best values of parameters"},
     {"jax_target", axepy_jax_target, METH_VARARGS, "what XLA calls"},
     {"jax_bind", axepy_jax_bind, METH_VARARGS, "a kernel for it to call"},
+    {"spmd", axepy_spmd, METH_VARARGS, "a function on ranks"},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
@@ -63,7 +64,7 @@ PyInit__axe(void)
     PyObject *m = PyModule_Create(&definition);
 
     if (m && axepy_add_device(m) == 0 && axepy_add_program(m) == 0 &&
-        axepy_add_caller(m) == 0 &&
+        axepy_add_caller(m) == 0 && axepy_add_ranks(m) == 0 &&
         PyModule_AddStringConstant(m, "version", AXE_VERSION) == 0)
         return m;
     Py_XDECREF(m);

@@ -229,12 +229,14 @@ signature_of(const axe_signature *s)
                         Py_BuildValue("(sssN)", p->name, access_name(p->access),
                                       p->type, texts(p->rank, p->extent)));
     }
-    return Py_BuildValue("(szNNN)", s->kernel, s->machine, axepy_whole(params),
-                         texts(s->n_constant, s->constant),
-                         texts(s->n_constant, s->standard));
+    return Py_BuildValue(
+        "(szNNNNN)", s->kernel, s->machine, axepy_whole(params),
+        texts(s->n_constant, s->constant), texts(s->n_constant, s->standard),
+        texts(s->n_axis, s->axis), texts(s->n_axis, s->axis_size));
 }
 
-/* signatures(name, text) -> [(kernel, machine, params, constants, defaults)] */
+/* signatures(name, text) -> [(kernel, machine, params, constants, defaults,
+ * axes of the mesh, their sizes)] */
 PyObject *
 axepy_signatures(PyObject *module, PyObject *args)
 {
@@ -482,6 +484,7 @@ static PyMethodDef program_methods[] = {
     {"pack", program_pack, METH_VARARGS, "lay a matrix out"},
     {"work", axepy_program_work, METH_VARARGS, "operations and bytes"},
     {"simulate", axepy_program_simulate, METH_VARARGS, "a GPU's, on the host"},
+    {"mesh_launch", axepy_mesh_launch, METH_VARARGS, "on devices of a mesh"},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_free},

@@ -43,11 +43,18 @@ text = same.draw(width=four, bits=four) + axe.convert("a", shape=(four,), mesh={
 points = same.apply(four) + same(four, 1) + axe.evaluate("x", {"n": four})
 median = kernel.time(M=four, runs=four).median + axe.Device(threads=four).threads
 same = axe.Layout(axe.move(same, same, bits=four).text)
+ranks: List[int] = axe.spmd(four, timeout=2)(lambda world, n: world.rank + n, 3)
+part: axe.Local = axe.Local([1.0], "4@gpu", shape=(four,))
+def on_rank(world: axe.World, x: str) -> Tuple[int, str]:
+    world.barrier()
+    return world.size, x + world.engine
+pairs: List[Tuple[int, str]] = axe.spmd()(on_rank, "a")
 ok: bool = kernel.simulate(M=four, seed=four, sms=four, max_steps=four).ok
 """
 # Each line is an error.
 WRONG = """
 import axe
+
 
 axe.Layout.row_major("8")
 a: int = axe.Layout("(2) : (1)").draw()
@@ -57,6 +64,8 @@ b: str = axe.why("a", "b").at
 axe.convert("a", shape="8, 8")
 c: axe.Kernel = axe.kernel("")
 axe.Device(threads="two")
+axe.spmd(2)(3)
+axe.spmd("2")
 """
 
 

@@ -67,9 +67,10 @@ launch_text(const axe_rank_exec *x, int n_size, const axe_size *size,
  */
 
 typedef struct word {
+    char    what[8]; /* "launch": others may be at another gather */
     int32_t status;
     int32_t bytes; /* of its text */
-    char    text[ENGINE_BLOB - 8];
+    char    text[ENGINE_BLOB - 16];
 } word;
 
 /* The text of rank `from`, piece by piece. */
@@ -92,6 +93,20 @@ hear(const axe_rank_exec *x, int64_t from, const char *mine, int64_t bytes,
     return AXE_OK;
 }
 
+/* Are all ranks at a launch? */
+static axe_status
+check_words(const axe_rank_exec *x, const word *all)
+{
+    for (int64_t r = 0; r < x->e->size; r++)
+        if (memcmp(all[r].what, "launch", sizeof "launch") != 0)
+            return axe_rank_end(
+                x, axe_fail(x->cx, AXE_NOWHERE, AXE_EDEVICE,
+                            "ranks do different things: rank %" PRId64
+                            " launches %s, rank %" PRId64 " gathers something",
+                            x->e->rank, x->p->meshed->name, r));
+    return AXE_OK;
+}
+
 /* All ranks end with one status: their own where all have the same error, else
  * that of the first that has one. */
 static axe_status
@@ -99,7 +114,7 @@ share(const axe_rank_exec *x, axe_status st)
 {
     axe_engine *e = x->e;
     const char *text = st == AXE_OK ? "" : axe_last_error(x->cx);
-    word        mine = {(int32_t)st, (int32_t)strlen(text), ""};
+    word        mine = {"launch", (int32_t)st, (int32_t)strlen(text), ""};
     word       *all = axe_new_array(x->cx, word, e->size);
     axe_buf     said = {.cx = x->cx};
     int64_t     first = 0;
@@ -108,6 +123,7 @@ share(const axe_rank_exec *x, axe_status st)
     memcpy(mine.text, text,
            strlen(text) < sizeof mine.text ? strlen(text) : sizeof mine.text);
     AXE_TRY(axe_engine_gather(e, &mine, sizeof mine, all));
+    AXE_TRY(check_words(x, all));
     while (first < e->size && all[first].status == AXE_OK)
         first++;
     if (first == e->size)
