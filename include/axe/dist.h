@@ -100,7 +100,7 @@ AXE_CHECK axe_status axe_rank_exec_free(axe_rank_exec *x);
  *
  * size    those that follow from no array.  Of a mesh's axes one may be left
  *         open: it is what the number of ranks makes it
- * Cost    two gathers and what axe_launch takes; with new sizes a plan */
+ * Cost    a gather and what axe_launch takes; with new sizes a plan */
 AXE_CHECK axe_status axe_rank_launch(axe_ctx *cx, axe_rank_exec *x, int n_local,
                                      const axe_local *local, int n_size,
                                      const axe_size *size);

@@ -42,14 +42,13 @@ AXE_CHECK axe_status axe_rank_bind(const axe_rank_exec *x, int n_local,
                                    const axe_size *size, bool complete,
                                    axe_rank_bound *out);
 
-/* rank_agree.c: st if that is the same on all ranks, else what the first of
- * them has; EARG: they do not launch the same. */
+/* rank_agree.c: all ranks' extents of what is given, in b, where st is AXE_OK
+ * on all; else what the first has that is not.  EARG: they do not launch the
+ * same.
+ */
 AXE_CHECK axe_status axe_rank_agree(const axe_rank_exec *x, axe_status st,
                                     int n_size, const axe_size *size,
-                                    const axe_rank_bound *b);
-/* All ranks' extents of what is given, in b. */
-AXE_CHECK axe_status axe_rank_extents(const axe_rank_exec *x,
-                                      axe_rank_bound      *b);
+                                    axe_rank_bound *b);
 
 /* Where one rank cannot go on: all end, with its text.  Returns st. */
 axe_status axe_rank_end(const axe_rank_exec *x, axe_status st);

@@ -1,8 +1,8 @@
 /* rank_bind.c - what the local arrays of all ranks say together: the extents of
  * whole arguments, sizes, and whether each device has what is declared.
  *
- * Ranks first compare what they were given (rank_agree.c); then each has all
- * ranks' extents, so that from there on all find the same, errors among it,
+ * Ranks first compare what they were given, and each gets all ranks' extents
+ * (rank_agree.c), so that from there on all find the same, errors among it,
  * without asking one another again. */
 #include <inttypes.h>
 #include <string.h>
@@ -417,7 +417,6 @@ axe_rank_bind(const axe_rank_exec *x, int n_local, const axe_local *local,
     if (st == AXE_OK)
         st = take_mesh(x, &n, &size, &b);
     AXE_TRY(axe_rank_agree(x, st, n_size, size, &b));
-    AXE_TRY(axe_rank_extents(x, &b));
     AXE_TRY(bind_extents(x, n, size, complete, &b));
     *out = b;
     return AXE_OK;

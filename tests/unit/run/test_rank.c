@@ -197,6 +197,69 @@ test_shapes(void **state)
     axe_ctx_free(cx);
 }
 
+/* More extents than ranks tell one another at once. */
+static const char many[] =
+    "mesh gpu[P];\n"
+    "kernel many(in f32 A[K, L, N, M @ gpu], in f32 B[K, L, N, M @ gpu],\n"
+    "  in f32 C[K, L, N, M @ gpu], in f32 D[K, L, N, M @ gpu],\n"
+    "  in f32 E[K, L, N, M @ gpu], in f32 F[K, L, N, M @ gpu],\n"
+    "  in f32 G[K, L, N, M @ gpu], in f32 H[K, L, N, Q @ gpu],\n"
+    "  out f32 Y[K, L, N, M @ gpu], out f32 Z[Q])\n"
+    "{ index k, l, n, m, q;\n"
+    "  Y[k, l, n, m] = A[k, l, n, m] + B[k, l, n, m] + C[k, l, n, m]\n"
+    "    + D[k, l, n, m] + E[k, l, n, m] + F[k, l, n, m] + G[k, l, n, m];\n"
+    "  Z[q] = sum[k, l, n](H[k, l, n, q]); }\n";
+
+static axe_status
+add_many(axe_ctx *cx, axe_engine *e, void *user)
+{
+    static const char *const name[] = {"A", "B", "C", "D", "E",
+                                       "F", "G", "H", "Y", "Z"};
+    int64_t                  first, rank = axe_engine_rank(e);
+    int64_t        m = block(5, 2, rank, &first), q = block(3, 2, rank, &first);
+    int64_t        shape[4] = {1, 2, 1, m}, last[4] = {1, 2, 1, q}, all = 3;
+    static float   data[10][16];
+    axe_local      local[10];
+    axe_device    *device;
+    axe_rank_exec *x;
+
+    for (int i = 0; i < 10; i++) {
+        local[i] = (axe_local){.array = {name[i], "f32", i == 9 ? 1 : 4,
+                                         i == 9   ? &all
+                                         : i == 7 ? last
+                                                  : shape,
+                                         NULL, data[i]}};
+        for (int j = 0; j < 16; j++)
+            data[i][j] = (float)(i + 1);
+    }
+    AXE_TRY(opened(cx, e, user, &device, &x));
+    AXE_TRY(axe_rank_launch(cx, x, 10, local, 0, NULL));
+    if (data[8][2 * m - 1] != 28 || data[8][2 * m] != 9 || data[9][2] != 16)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "%g, %g, %g",
+                        data[8][2 * m - 1], data[8][2 * m], data[9][2]);
+    last[3]++;
+    if (axe_rank_launch(cx, x, 10, local, 0, NULL) != AXE_ESHAPE ||
+        !strstr(axe_last_error(cx), "Q is 5 from H (dimension 3) but 3 from Z"))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "not refused: %s",
+                        axe_last_error(cx));
+    AXE_TRY(axe_rank_exec_free(x));
+    axe_device_free(device);
+    return AXE_OK;
+}
+
+static void
+test_many(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    axe_engine_options o = {.n_rank = 2};
+
+    (void)state;
+    if (axe_spmd(cx, &o, add_many,
+                 (void *)compile(cx, many, strlen(many), NULL)) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    axe_ctx_free(cx);
+}
+
 /* What overlaps has arrays in symmetric memory. */
 enum { PM = 100, PN = 36, PK = 45 };
 
@@ -378,7 +441,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_computes), cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_overlap),  cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_handles),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_handles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
