@@ -541,6 +541,24 @@ static PyType_Spec exec_spec = {"axe._axe.RankExec", sizeof(rank_exec), 0,
 
 /* ------------------------------------------------------------ whole arrays */
 
+/* Results of ranks that somebody else has started would be on one of them. */
+static axe_status
+check_alone(axe_ctx *cx)
+{
+    axe_launcher l;
+
+    AXE_TRY(axe_launcher_find(cx, &l));
+    if (!l.launcher)
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+             "%s has launched %lld ranks, and whole arrays are for one process",
+             l.launcher, (long long)l.size);
+    axe_help(cx,
+             "call the kernel in a function that axe.spmd() runs, with what "
+             "each rank has");
+    return AXE_EARG;
+}
+
 /* mesh_launch(arrays, sizes, threads, timeout_ms), a method of programs */
 PyObject *
 axepy_mesh_launch(PyObject *self, PyObject *args)
@@ -569,8 +587,10 @@ axepy_mesh_launch(PyObject *self, PyObject *args)
     if (axepy_arguments_get(p->cx, p->program, arrays, sizes, with) == 0) {
         if (axepy_arguments_check(p->program, with) == 0) {
             Py_BEGIN_ALLOW_THREADS;
-            st = axe_mesh_launch(p->cx, p->program, &o, &spec, with->n,
-                                 with->array, with->n_size, with->size);
+            st = check_alone(p->cx);
+            if (st == AXE_OK)
+                st = axe_mesh_launch(p->cx, p->program, &o, &spec, with->n,
+                                     with->array, with->n_size, with->size);
             Py_END_ALLOW_THREADS;
             if (st == AXE_OK)
                 out = (Py_INCREF(Py_None), Py_None);

@@ -331,18 +331,34 @@ def test_what_was_printed():
     assert sorted(lines) == ["", "before", "behind", "in 0", "in 1"], lines
 
 
-def test_launched():
+LAUNCHERS = {
+    "axe": {"AXE_RANK": "{}", "AXE_SIZE": "2", "AXE_LOCAL_RANK": "{}", "AXE_LOCAL_SIZE": "2",
+            "AXE_RENDEZVOUS": f"test{os.getpid()}"},
+    "torchrun": {"RANK": "{}", "WORLD_SIZE": "2", "LOCAL_RANK": "{}", "LOCAL_WORLD_SIZE": "2",
+                 "MASTER_ADDR": "localhost", "MASTER_PORT": str(os.getpid())},
+    "srun": {"SLURM_PROCID": "{}", "SLURM_NTASKS": "2", "SLURM_LOCALID": "{}",
+             "SLURM_NTASKS_PER_NODE": "2", "SLURM_JOB_ID": str(os.getpid()), "SLURM_STEP_ID": "0"},
+}
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_launched(launcher):
     """Processes that somebody else has started, twice in a row."""
     code = ("import axe\n"
+            "m = axe.kernel('mesh gpu[P]; kernel one(in i32 k, out i32 Y[M @ gpu])"
+            "{ index m; Y[m] = k; }')\n"
             "for i in 1, 2:\n"
             "    print(axe.spmd()(lambda world: (world.rank, world.size, i)))\n"
-            "    print(axe.spmd(2)(lambda world: world.gather(i)))\n")
-    name = f"test{os.getpid()}"
-    ranks = [run(code, AXE_RANK=str(r), AXE_SIZE="2", AXE_LOCAL_RANK=str(r),
-                 AXE_LOCAL_SIZE="2", AXE_RENDEZVOUS=name) for r in (0, 1)]
+            "    print(axe.spmd(2)(lambda world: world.gather(i)))\n"
+            "try:\n    m.one(1, M=2, P=2)\nexcept axe.ArgumentError as e:\n    print(e)")
+    ranks = [run(code, **{n: v.format(r) for n, v in LAUNCHERS[launcher].items()})
+             for r in (0, 1)]
     for p in ranks:
-        assert p.communicate()[0] == ("[(0, 2, 1), (1, 2, 1)]\n[[1, 1], [1, 1]]\n"
-                                      "[(0, 2, 2), (1, 2, 2)]\n[[2, 2], [2, 2]]\n")
+        assert p.communicate()[0] == (
+            "[(0, 2, 1), (1, 2, 1)]\n[[1, 1], [1, 1]]\n"
+            "[(0, 2, 2), (1, 2, 2)]\n[[2, 2], [2, 2]]\n"
+            f"{launcher} has launched 2 ranks, and whole arrays are for one process\n"
+            "  help: call the kernel in a function that axe.spmd() runs, with what each rank has\n")
 
 
 def test_nothing_is_kept():

@@ -26,6 +26,25 @@ check() { # NAME FAILS TEXT COMMAND...
     fi
 }
 
+# The package, where it is built without the sanitizers' libraries.
+package=$(dirname "$AXE")/python python=$SRC/build/venv/bin/python
+if [ ! -e "$SRC/build/venv/ready" ] || [ ! -e "$package/axe/_axe.abi3.so" ] ||
+    grep -q __asan_init "$package/axe/_axe.abi3.so"; then
+    package=
+fi
+cat >"$tmp/k.py" <<'EOF'
+import axe, numpy as np
+m = axe.kernel("mesh gpu[P]; kernel total(in f32 X[M @ gpu, N], out f32 Y[N])"
+               "{ index m, n; Y[n] = sum[m](X[m, n]); }")
+found = axe.spmd(timeout=30)(lambda world: (
+    world.rank, world.engine, m.total(np.full((5, 2), world.rank + 1, "f4")).tolist()))
+def say(world):
+    assert world.gather("x" * 1000 * world.rank) == ["", "x" * 1000]
+    if world.rank == 0:
+        print(found)
+axe.spmd()(say)
+EOF
+
 R="$AXE reshard --run --timeout 10"
 for mpi in openmpi mpich; do
     case $mpi in
@@ -72,6 +91,10 @@ for mpi in openmpi mpich; do
         $run -n 4 $K "$SRC/kernels/dist/reshard.axe" swap R=10 C=7 N=2 P=2
     check 'kernel, layer' 0 'check Y: ok, 140 elements' \
         $run -n 3 $K "$SRC/kernels/dist/transformer.axe" T=7 H=20 A=5 D=4 F=26
+    if [ -n "$package" ]; then
+        check 'kernel, from Python' 0 "[(0, '$mpi', [15.0, 15.0]), (1, '$mpi', [15.0, 15.0])]" \
+            $run -n 2 env PYTHONPATH="$package" "$python" "$tmp/k.py"
+    fi
     awk 'NR % 60 == 1' "$SRC/tests/vectors/reshard.jsonl" >"$tmp/some"
     "${PYTHON:-python3}" "$SRC/tests/reshard_run.py" "$AXE" "$tmp/some" \
         $run -n {} || failed=1
