@@ -16,18 +16,6 @@ typedef struct factor {
     int64_t         n_own;
 } factor;
 
-static sys_bind *
-bind_blocks(sys *s, const axe_var *v, int64_t by, bool *opened)
-{
-    sys_ex    e = sys_extent(s, s->s, v);
-    sys_ex    b = sys_for(s, v->name, sys_up(s, e, by), opened);
-    sys_ex    base = sys_mul(s, sys_c(by), b);
-    sys_bind *x = sys_bind_to(s, v, base, sys_rest(s, e, base, by, *opened));
-
-    x->block = b;
-    return x;
-}
-
 /* The statement's index as a constant number of values. */
 static int64_t
 constant(sys *s, const axe_node *load, const axe_var *v)
@@ -89,13 +77,13 @@ make(sys *s, factor *f, const axe_var *k)
     f->tile = sys_temp(s, f->as, blocks * f->n_own);
     f->tile.column = false;
     int64_t   mark = s->temp;
-    sys_bind *kb = bind_blocks(s, k, AXE_SYSTOLIC_P, &k_open);
+    sys_bind *kb = sys_bind_blocks(s, k, AXE_SYSTOLIC_P, &k_open);
     sys_val   to = f->tile;
     to.off = sys_mul(s, sys_c(f->n_own), kb->block);
     s->P = kb;
     s->F = NULL;
     if (f->own) {
-        s->F = bind_blocks(s, f->own, SYS_CHUNK, &o_open);
+        s->F = sys_bind_blocks(s, f->own, SYS_CHUNK, &o_open);
         to.off = sys_add(s, to.off, s->F->base);
     }
     to.column = !f->own;
@@ -275,9 +263,9 @@ sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr)
             make(s, &f[i], pr->k);
     const sys_bind *m = NULL, *n = NULL;
     if (pr->m)
-        m = bind_blocks(s, pr->m, AXE_SYSTOLIC_P, &m_open);
+        m = sys_bind_blocks(s, pr->m, AXE_SYSTOLIC_P, &m_open);
     if (pr->n)
-        n = bind_blocks(s, pr->n, AXE_SYSTOLIC_N, &n_open);
+        n = sys_bind_blocks(s, pr->n, AXE_SYSTOLIC_N, &n_open);
     sys_val sum;
     if (dst->psum) {
         s->P = m;
@@ -291,7 +279,7 @@ sys_contract(sys *s, const axe_stmt *st, const axe_systolic_product *pr)
         sum = sys_bank(s, AXE_TYPE_f32, 0);
     const int at = s->depth;
     n_inner = open_sums(s, pr->k, inner);
-    const sys_bind *k = bind_blocks(s, pr->k, AXE_SYSTOLIC_P, &k_open);
+    const sys_bind *k = sys_bind_blocks(s, pr->k, AXE_SYSTOLIC_P, &k_open);
     sum.column = !n;
     sys_line(s, "tensor nc_matmul %s, %s, %s%s",
              sys_put(s, &sum, m ? m->count : sys_c(1), n ? n->count : sys_c(1)),

@@ -146,11 +146,24 @@ scaled(sys *s, const sys_val *x, sys_val by, sys_val more)
     return out;
 }
 
+/* The element: a column, by indices of its own or not. */
+static sys_val
+fetch_index(sys *s, const axe_node *load)
+{
+    sys_val out = sys_temp(s, load->type, 1);
+
+    if (sys_is_gather(load))
+        sys_gather(s, load, &out);
+    else
+        sys_fetch_memory(s, load, &out);
+    return out;
+}
+
 /* The subscript that is computed. */
 static sys_val
 subscript(sys *s, const rows *g)
 {
-    sys_val    index = sys_fetch(s, g->index);
+    sys_val    index = fetch_index(s, g->index);
     axe_affine a;
     int64_t    by = 0;
 
@@ -266,27 +279,35 @@ take_turned(sys *s, rows *g, const sys_val *dst)
     sys_end(s, opened);
 }
 
-void
-sys_gather(sys *s, const axe_node *load, const sys_val *dst)
+/* The dimension that is computed, and its terms; false: it was refused. */
+static bool
+find_rows(sys *s, const axe_node *load, rows *g)
 {
-    rows g = {.load = load, .dim = -1};
-
+    *g = (rows){.load = load, .dim = -1};
     for (int d = 0; d < load->n_arg; d++) {
         if (!axe_node_loads(load->arg[d]))
             continue;
-        if (g.dim >= 0)
+        if (g->dim >= 0)
             sys_fail(s, load->at, "copy by one of them to an array before",
                      "%s: rows are taken by one subscript, and two are "
                      "computed",
                      axe_node_text(s->cx, load));
-        g.dim = d;
+        g->dim = d;
     }
     if (load->u.tensor->rank > AXE_SYSTOLIC_RANK)
         sys_fail(s, load->at, "use fewer", "%s has more than %d dimensions",
                  load->u.tensor->name, AXE_SYSTOLIC_RANK);
     if (s->st == AXE_OK)
-        split_terms(s, &g);
-    if (s->st != AXE_OK)
+        split_terms(s, g);
+    return s->st == AXE_OK;
+}
+
+void
+sys_gather(sys *s, const axe_node *load, const sys_val *dst)
+{
+    rows g;
+
+    if (!find_rows(s, load, &g))
         return;
     if (set_last(s, &g))
         take_rows(s, &g, dst);

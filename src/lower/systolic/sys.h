@@ -194,6 +194,19 @@ bool sys_vanishes(sys *s, const axe_stmt *st, const axe_node *n,
 /* May the tile end at the limit, which is of loops around? */
 bool sys_is_settled(sys *s, const axe_node *limit, const axe_tensor *t);
 
+/* bind.c */
+sys_ex    sys_parts(const sys *s);
+sys_ex    sys_cols(const sys *s);
+sys_bind *sys_bind_to(sys *s, const axe_var *v, sys_ex base, sys_ex count);
+/* Of e values in blocks of `most` that which begins with `base`; not opened:
+ * there is one block. */
+sys_ex sys_rest(sys *s, sys_ex e, sys_ex base, int64_t most, bool opened);
+/* The statement's index in blocks of `by` values: a loop, if there are more. */
+sys_bind *sys_bind_blocks(sys *s, const axe_var *v, int64_t by, bool *opened);
+/* Loops of n indices that are neither P nor F. */
+int  sys_open(sys *s, int n, const axe_dim *dim, bool *opened);
+void sys_close(sys *s, int n_opened, const bool *opened, int n_bind);
+
 /* area.c */
 /* Elements of an access in device memory. */
 typedef struct sys_area {
@@ -235,23 +248,20 @@ typedef enum sys_fit { SYS_FITS, SYS_TURNED, SYS_APART } sys_fit;
 /* The access with P and F as they are bound.  TURNED: with both exchanged it
  * would fit. */
 sys_fit sys_access(sys *s, const axe_node *load, sys_val *out);
-/* The same, moved and turned as needed: in SBUF, or where it lies. */
-sys_val sys_fetch(sys *s, const axe_node *load);
-/* So into a tile of SBUF. */
-void sys_fetch_into(sys *s, const axe_node *load, const sys_val *dst);
+
+/* memory.c */
 /* dst[p, f ..] = src[.., p], n_f of them, by the tensor engine. */
 void sys_transpose(sys *s, const sys_val *src, const sys_val *dst, sys_ex f,
                    sys_ex n_f, sys_ex n_p);
+/* From device memory into a tile of SBUF, and back. */
+void sys_fetch_memory(sys *s, const axe_node *load, const sys_val *dst);
 void sys_store(sys *s, const axe_node *dst, const sys_val *v);
-/* Of e values in blocks of `most` that which begins with `base`; not opened:
- * there is one block. */
-sys_ex    sys_rest(sys *s, sys_ex e, sys_ex base, int64_t most, bool opened);
-sys_ex    sys_parts(const sys *s);
-sys_ex    sys_cols(const sys *s);
-sys_bind *sys_bind_to(sys *s, const axe_var *v, sys_ex base, sys_ex count);
-/* Loops of n indices that are neither P nor F. */
-int  sys_open(sys *s, int n, const axe_dim *dim, bool *opened);
-void sys_close(sys *s, int n_opened, const bool *opened, int n_bind);
+
+/* fetch.c */
+/* The access, moved and turned as needed: in SBUF, or where it lies. */
+sys_val sys_fetch(sys *s, const axe_node *load);
+/* So into a tile of SBUF. */
+void sys_fetch_into(sys *s, const axe_node *load, const sys_val *dst);
 
 /* arith.c */
 sys_val sys_number(double x);
