@@ -10,6 +10,9 @@
  *     u = u * (x < extent)                         but of the first dimension
  *     row = min(u, 0) + n                          n: no row, which is skipped
  *
+ * A copy to a tile that has the row's elements over partitions takes whole
+ * rows, and turns them by blocks of 128.
+ *
  * Nothing depends on what a negative index does.  Rows and extents are below
  * 2^24, which the simulator checks, so that all is exact where x is inside; and
  * what is beyond stays beyond when it is rounded. */
@@ -313,6 +316,68 @@ sys_gather(sys *s, const axe_node *load, const sys_val *dst)
         take_rows(s, &g, dst);
     else
         take_turned(s, &g, dst);
+}
+
+/* ---------------------------------------------------------- whole rows */
+
+/* Must the rows be turned, and is there room for them? */
+static bool
+is_turned(sys *s, rows *g, const axe_var *part, const axe_var *along,
+          sys_ex n_part)
+{
+    const int64_t  left = axe_trn_memories[AXE_TRN_SBUF].bytes - s->temp;
+    const sys_bind p = {.v = part}, f = {.v = along};
+    bool           out;
+
+    s->P = &p;
+    s->F = &f;
+    out = !set_last(s, g);
+    s->P = &f;
+    s->F = &p;
+    out = out && set_last(s, g);
+    s->P = s->F = NULL;
+    return out && n_part.most < INT64_MAX / 8 &&
+           4 * axe_type_bytes(g->load->u.tensor->type, n_part.most) < left;
+}
+
+bool
+sys_gather_copy(sys *s, const axe_stmt *st, const axe_var *part,
+                const axe_var *along)
+{
+    const axe_node *load = axe_systolic_load(st->value);
+    bool      whole = load && (load == st->value || load == st->value->arg[0]);
+    const int n_bind = s->n_bind;
+    bool      a_open, p_open;
+    rows      g;
+
+    if (!whole || st->fold != AXE_FOLD_NONE || !part || !along ||
+        st->dst->u.tensor->space == AXE_SPACE_GLOBAL ||
+        load->u.tensor->space != AXE_SPACE_GLOBAL || !sys_is_gather(load) ||
+        !find_rows(s, load, &g))
+        return false;
+    sys_ex n_part = sys_extent(s, st, part);
+    if (!is_turned(s, &g, part, along, n_part))
+        return false;
+    const sys_bind *a = sys_bind_blocks(s, along, AXE_SYSTOLIC_P, &a_open);
+    const axe_type  type = load->u.tensor->type;
+    sys_val         tile = sys_temp(s, type, n_part.most), to;
+    tile.column = false;
+    s->P = a;
+    s->F = sys_bind_to(s, part, sys_c(0), n_part);
+    take_rows(s, &g, &tile);
+    s->P = sys_bind_blocks(s, part, AXE_SYSTOLIC_P, &p_open);
+    s->F = a;
+    tile.off = s->P->base;
+    if (sys_access(s, st->dst, &to) != SYS_FITS)
+        sys_fail(s, st->dst->at, "give the tile other dimensions",
+                 "%s: the index over partitions is not that of the tile",
+                 axe_node_text(s->cx, st->dst));
+    sys_transpose(s, &tile, &to, sys_c(0), a->count, sys_parts(s));
+    sys_end(s, p_open);
+    sys_end(s, a_open);
+    s->n_bind = n_bind;
+    s->P = s->F = NULL;
+    return true;
 }
 
 /* -------------------------------------------------------------- the indices */

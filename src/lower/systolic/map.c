@@ -200,6 +200,10 @@ sys_map(sys *s, const axe_stmt *st)
     for (int i = 0; i < st->n_free; i++)
         if (st->dim[i].var != part && st->dim[i].var != along)
             n_open += sys_open(s, 1, &st->dim[i], &opened[n_open]);
+    if (sys_gather_copy(s, st, part, along)) {
+        sys_close(s, n_open, opened, 0);
+        return;
+    }
     if (!part && along && st->dst->u.tensor->space == AXE_SPACE_GLOBAL) {
         vector(s, st, value, along);
         sys_close(s, n_open, opened, 0);

@@ -240,6 +240,10 @@ void sys_fill_outside(sys *s, const axe_node *load, const sys_val *dst);
 bool sys_is_gather(const axe_node *load);
 /* Such elements into a tile of SBUF, zeros where there are none. */
 void sys_gather(sys *s, const axe_node *load, const sys_val *dst);
+/* The statement, if it copies rows into a tile that has them turned: whole rows
+ * at a time, which are turned by blocks.  False: it does not. */
+bool sys_gather_copy(sys *s, const axe_stmt *st, const axe_var *part,
+                     const axe_var *along);
 /* Does the kernel read the tensor only in subscripts, and may it be there? */
 bool sys_is_index(const sys *s, const axe_tensor *t);
 
