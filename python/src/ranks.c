@@ -420,10 +420,12 @@ take_layouts(axe_ctx *cx, PyObject *layouts, axe_local *local)
     return 0;
 }
 
+/* What a launch takes is in the ctx of the ranks: in the program's plans stay.
+ */
 typedef struct launch {
     rank_exec       *x;
-    axe_ctx         *cx;
-    axe_mark         m;
+    axe_ctx         *cx; /* the program's */
+    axe_mark         m, own;
     axepy_arguments *with;
     axe_local       *local;
 } launch;
@@ -454,18 +456,19 @@ begin(launch *l, PyObject *self, PyObject *args, bool writes)
         return -1;
     }
     l->m = axe_ctx_mark(l->cx);
-    if (axepy_arguments_get(l->cx, x->program->program, arrays, sizes,
+    l->own = axe_ctx_mark(x->of->cx);
+    if (axepy_arguments_get(x->of->cx, x->program->program, arrays, sizes,
                             l->with) == 0) {
-        l->local = axe_new_array(l->cx, axe_local, l->with->n + 1);
+        l->local = axe_new_array(x->of->cx, axe_local, l->with->n + 1);
         for (int i = 0; i < l->with->n; i++)
             l->local[i].array = l->with->array[i];
-        if (take_layouts(l->cx, layouts, l->local) == 0 &&
+        if (take_layouts(x->of->cx, layouts, l->local) == 0 &&
             (!writes ||
              axepy_arguments_check(x->program->program, l->with) == 0))
             return 0;
         axepy_drop_all(l->with->n, l->with->view);
     }
-    axe_ctx_release(l->cx, l->m);
+    axe_ctx_release(x->of->cx, l->own);
     axepy_release(&x->program->lock);
     PyMem_Free(l->with);
     return -1;
@@ -479,6 +482,7 @@ end(launch *l, axe_status st, PyObject *out)
         Py_CLEAR(out);
     }
     axepy_drop_all(l->with->n, l->with->view);
+    axe_ctx_release(l->x->of->cx, l->own);
     axepy_release(&l->x->program->lock);
     PyMem_Free(l->with);
     return out;

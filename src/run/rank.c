@@ -92,6 +92,7 @@ drop(axe_rank_exec *x, axe_status st)
         st = axe_dist_runner_free(x->runner, st);
     x->runner = NULL;
     x->plan = NULL;
+    x->seen = NULL;
     return st;
 }
 
@@ -164,6 +165,24 @@ warm(const axe_rank_exec *x)
     return axe_engine_barrier(x->e);
 }
 
+/* Reading a layout keeps its text for ever: not at each launch. */
+static void
+note_layouts(axe_rank_exec *x, const axe_rank_bound *b)
+{
+    int n = x->p->meshed->n_param;
+
+    x->seen = axe_new_array(x->cx, axe_rank_seen, n);
+    for (int i = 0; i < n; i++) {
+        const axe_local *l = b->of[i];
+
+        if (l->layout)
+            x->seen[i].layout = axe_textf(x->cx, "%s", l->layout);
+        if (l->layout && l->format)
+            x->seen[i].format = axe_textf(x->cx, "%s", l->format);
+        x->seen[i].whole = b->whole[i];
+    }
+}
+
 static axe_status
 plan(axe_rank_exec *x, const axe_rank_bound *b)
 {
@@ -175,6 +194,7 @@ plan(axe_rank_exec *x, const axe_rank_bound *b)
     AXE_TRY(warm(x));
     AXE_TRY(axe_dist_runner_new(x->cx, x->e, x->plan, x->device, &x->runner));
     note_heap(x);
+    note_layouts(x, b);
     return AXE_OK;
 }
 

@@ -9,6 +9,12 @@
 #include "run/dist_run.h"
 #include "run/handle.h"
 
+/* A layout that was given at the plan's launch, and found to be as declared. */
+typedef struct axe_rank_seen {
+    const char *layout, *format; /* layout NULL: none was given */
+    int64_t    *whole;           /* [rank] */
+} axe_rank_seen;
+
 struct axe_rank_exec {
     axe_tag              tag;
     axe_ctx             *cx; /* the program's */
@@ -19,6 +25,7 @@ struct axe_rank_exec {
     int64_t             *size;   /* of the plan, [p->kernel->n_size] */
     const axe_dist_plan *plan;   /* NULL: none yet */
     axe_dist_runner     *runner; /* of plan */
+    axe_rank_seen       *seen;   /* [n_param]; NULL: no plan */
     axe_rank_exec       *below;  /* took memory before it, in e->execs */
 };
 

@@ -279,17 +279,19 @@ end(axe_ctx *cx, axe_engine *e, void *user)
     axe_rank_exec *x;
     float          z[ROWS];
     bool           mine = axe_engine_rank(e) == 1;
+    axe_status     st, end;
 
     AXE_TRY(opened(cx, e,
                    mine && strcmp(j->what, "kernel") == 0 ? j->other : j->p,
                    &device, &x));
     if (mine)
         return end_here(cx, e, j, x);
-    AXE_TRY(launch_two(cx, e, x, NULL, z));
-    AXE_TRY(launch_two(cx, e, x, NULL, z));
-    AXE_TRY(axe_rank_exec_free(x));
+    st = launch_two(cx, e, x, NULL, z);
+    if (st == AXE_OK)
+        st = launch_two(cx, e, x, NULL, z);
+    end = axe_rank_exec_free(x);
     axe_device_free(device);
-    return AXE_OK;
+    return st == AXE_OK ? end : st;
 }
 
 static int
