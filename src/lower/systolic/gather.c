@@ -13,9 +13,10 @@
  * A copy to a tile that has the row's elements over partitions takes whole
  * rows, and turns them by blocks of 128.
  *
- * Nothing depends on what a negative index does.  Rows and extents are below
- * 2^24, which the simulator checks, so that all is exact where x is inside; and
- * what is beyond stays beyond when it is rounded. */
+ * Nothing depends on what a negative index does.  Rows and rest are below 2^24,
+ * of which the simulator checks what is not known here, so that all is exact
+ * where x is inside; and what is beyond stays beyond when it is rounded.  With
+ * a rest of 2^24 the index -2^24 - 1, which f32 has not, would be of row 0. */
 #include "ir/rewrite.h"
 #include "ir/stmt.h"
 #include "lower/systolic/sys.h"
@@ -172,8 +173,16 @@ subscript(sys *s, const rows *g)
 
     if (s->P && axe_affine_of(s->cx, g->rest, &a))
         by = axe_affine_coef(&a, s->P->v);
+    sys_ex rest = sys_of(s, g->rest);
+    if (!rest.t && rest.c >= AXE_SYSTOLIC_COUNT)
+        sys_fail(s, g->load->arg[g->dim]->at,
+                 "add it to the indices before, in their array",
+                 "%s: what is added is %d or more, and %s computes the sum in "
+                 "f32",
+                 axe_node_text(s->cx, g->load->arg[g->dim]), AXE_SYSTOLIC_COUNT,
+                 s->plan->machine->name);
     return scaled(s, &index, sys_number((double)g->coef),
-                  column(s, sys_of(s, g->rest), sys_c(by)));
+                  column(s, rest, sys_c(by)));
 }
 
 /* u = u where x is inside of the dimension: of the first one that is where u is

@@ -186,6 +186,19 @@ reduce(trn_run *r, const trn_instr *in)
     return AXE_OK;
 }
 
+/* Is a number of iota below 2^24, where f32 has all integers? */
+static axe_status
+counted(trn_run *r, const trn_instr *in, double v)
+{
+    if (in->p[0].type != AXE_TYPE_f32 || (v > -TRN_COUNT && v < TRN_COUNT))
+        return AXE_OK;
+    axe_fail(r->cx, in->step->at, AXE_ELIMIT,
+             "iota comes to %.0f, and f32 counts integers below %d", v,
+             TRN_COUNT);
+    axe_help(r->cx, "take arrays of fewer rows, or smaller numbers");
+    return AXE_ELIMIT;
+}
+
 /* iota and affine_select: a number of partition and element. */
 static axe_status
 affine(trn_run *r, const trn_instr *in)
@@ -207,6 +220,8 @@ affine(trn_run *r, const trn_instr *in)
     for (int64_t i = 0; i < p->n_part * p->n; i++) {
         double v = offset + by * (double)(i / p->n) +
                    (double)trn_step(index, i % p->n);
+        if (!select)
+            AXE_TRY(counted(r, in, v));
         d[i] = !select ? (float)v
                : apply(trn_arg(in, "cmp_op")->function, (float)v, 0.0F) != 0.0F
                    ? x[i]

@@ -204,11 +204,11 @@ check_rows(trn_run *r, axe_span at, int64_t offset, const trn_place *p)
                         "the %" PRId64
                         " elements of %s are no rows of %" PRId64,
                         n, p->tensor->name, row);
-    if (n / row > TRN_MAX_ROWS)
+    if (n / row >= TRN_COUNT)
         return axe_fail(r->cx, at, AXE_ELIMIT,
                         "%s has %" PRId64
-                        " rows, and indices that engines compute count %d",
-                        p->tensor->name, n / row, TRN_MAX_ROWS);
+                        " rows, and engines compute indices below %d",
+                        p->tensor->name, n / row, TRN_COUNT);
     if (!reach(p, &low, &high) || offset < 0 || offset >= row ||
         low / p->width < -offset || high / p->width >= row - offset)
         return axe_fail(r->cx, at, AXE_ESHAPE,

@@ -12,7 +12,7 @@ enum {
     TRN_MAX_STEPS = 4 << 20,
     TRN_MAX_ELEMENTS = 1 << 25, /* of an operand */
     TRN_MAX_BYTES = 1 << 28,    /* of a tensor that is computed */
-    TRN_MAX_ROWS = 1 << 24      /* that f32 counts: engines compute in it */
+    TRN_COUNT = 1 << 24         /* below it f32 has all integers */
 };
 
 /* A tile as it is declared now, or a tensor of device memory. */

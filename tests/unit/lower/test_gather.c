@@ -41,6 +41,11 @@ static const struct {
      "i64(a[i*64 + m]) - 1: trn1 takes rows by one element of an array of "
      "integers, times a constant from 1, plus what is 0 or more",
      "compute the index before, in an array of its own"},
+    {"in f32 X[V, N], in i32 a[M]", "X[a[i*64 + m] + 16777215, n]", NULL, NULL},
+    {"in f32 X[V, N], in i32 a[M]", "X[a[i*64 + m] + 16777216, n]",
+     "i64(a[i*64 + m]) + 16777216: what is added is 16777216 or more, and trn1 "
+     "computes the sum in f32",
+     "add it to the indices before, in their array"},
     {"in f32 X[V, N], in i32 a[M]", "X[V - a[i*64 + m], n]",
      "V - i64(a[i*64 + m]): trn1 takes rows by one element of an array of "
      "integers, times a constant from 1, plus what is 0 or more",

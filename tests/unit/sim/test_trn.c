@@ -413,10 +413,14 @@ static const struct {
     {"for i = 9000000000 {\n}", "more than 4194304 instructions and rounds"},
     {"hbm z : f32[70000, 70000] out",
      "z has 19600000000 bytes, and may have 268435456 to be computed"},
-    {"hbm z : u8[16777217] kept\n" INDICES(
+    {"hbm z : u8[16777216] kept\n" INDICES(
          "3") "dma dma_copy b[0, 0 : 128, 1 by 1], z[0 : 128 by 1, 1 by 1], "
               "vector_offset=i",
-     "z has 16777217 rows, and indices that engines compute count 16777216"},
+     "z has 16777216 rows, and engines compute indices below 16777216"},
+    {"gpsimd iota f, pattern=[512 by 0], offset=16777215\n"
+     "gpsimd iota f, pattern=[512 by 0], offset=-16777089, "
+     "channel_multiplier=-1",
+     "iota comes to -16777216, and f32 counts integers below 16777216"},
     {"dma dma_copy y[0 : 128 by 512, 9000000 by 0], x[0 : 128 by 512, 9000000 "
      "by 0]",
      "an operand of more than 33554432 elements"},
