@@ -25,7 +25,7 @@ import nki  # noqa: E402
 from nki._machine import rounded  # noqa: E402
 
 BITS = {"bf16": np.uint16, "f32": np.float32, "f16": np.float16, "i8": np.int8, "u8": np.uint8,
-        "i32": np.int32, "u32": np.uint32}
+        "i32": np.int32, "u32": np.uint32, "i16": np.int16}
 
 
 def command(*args):
@@ -36,9 +36,10 @@ def command(*args):
 
 
 def random(rng, dtype, shape):
-    if dtype in ("i32", "u32"):  # indices, also of nothing
+    if dtype in ("i32", "u32", "i16"):  # indices, also of nothing
         x = rng.integers(0 if dtype == "u32" else -4, 40, shape)
-        return np.where(rng.random(shape) < 0.05, 2 ** 31 - 1, x).astype(BITS[dtype])
+        most = np.iinfo(BITS[dtype]).max
+        return np.where(rng.random(shape) < 0.05, most, x).astype(BITS[dtype])
     if dtype in ("i8", "u8"):
         return rng.integers(0 if dtype == "u8" else -100, 100, shape).astype(BITS[dtype])
     x = rng.normal(0, 1, shape).astype(np.float32)

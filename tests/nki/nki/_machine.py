@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "u32": 4, "i8": 1, "u8": 1}
+BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "u32": 4, "i16": 2, "i8": 1, "u8": 1}
 ROOM = {"sbuf": 176 * 1024, "psum": 16 * 1024}
 BANK = 2048
 
@@ -204,8 +204,8 @@ class Record:
 
     def input(self, name, value):
         value = np.asarray(value)
-        dtype = {"float32": "f32", "float16": "f16", "int32": "i32", "uint32": "u32", "int8": "i8",
-                 "uint8": "u8"}.get(str(value.dtype), "bf16")
+        dtype = {"float32": "f32", "float16": "f16", "int32": "i32", "uint32": "u32",
+                 "int16": "i16", "int8": "i8", "uint8": "u8"}.get(str(value.dtype), "bf16")
         if dtype == "bf16":  # its bits, as uint16
             value = (value.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
         t = Tensor(self, self._name(name, "x"), value.shape, dtype, "hbm", None)

@@ -25,6 +25,7 @@ bfloat16 = _Name("bf16")
 float16 = _Name("f16")
 int32 = _Name("i32")
 uint32 = _Name("u32")
+int16 = _Name("i16")
 int8 = _Name("i8")
 uint8 = _Name("u8")
 

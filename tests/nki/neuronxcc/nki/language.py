@@ -10,7 +10,7 @@ from ._tensor import Pending, Tile, crop, tile
 
 float32, bfloat16, float16, int32 = _new.float32, _new.bfloat16, _new.float16, _new.int32
 uint32 = _new.uint32
-int8, uint8 = _new.int8, _new.uint8
+int16, int8, uint8 = _new.int16, _new.int8, _new.uint8
 
 for _word in ("add subtract multiply maximum minimum equal not_equal less "
               "less_equal greater greater_equal copy exp log square sqrt rsqrt tanh "
@@ -35,7 +35,8 @@ class par_dim:
 
 
 def _type(dtype):
-    names = {"float32": "f32", "float16": "f16", "int32": "i32", "uint32": "u32", "int8": "i8", "uint8": "u8"}
+    names = {"float32": "f32", "float16": "f16", "int32": "i32", "uint32": "u32", "int16": "i16",
+             "int8": "i8", "uint8": "u8"}
     if hasattr(dtype, "name") and dtype.name in _machine.BYTES:
         return dtype
     name = names.get(np.dtype(dtype).name)
