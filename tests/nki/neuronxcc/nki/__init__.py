@@ -1,4 +1,4 @@
-"""neuronxcc.nki: the first dialect of NKI (0.1, SDK 2.20 to 2.29), as far as
+"""neuronxcc.nki: the first dialect of NKI (0.1, SDK 2.22 to 2.29), as far as
 texts need it that TVM's trn back end prints, or that Axe prints on request.
 
 Over the same machine as the newer dialect (tests/nki/nki): results are assigned,
