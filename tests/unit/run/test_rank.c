@@ -172,6 +172,12 @@ look(axe_ctx *cx, axe_engine *e, void *user)
     if (axe_rank_shapes(cx, x, 1, q.local, 1, size, shape) != AXE_EARG ||
         !strstr(axe_last_error(cx), "the shape of X does not follow"))
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "a shape of nothing");
+    q.shape[5][0] = j->K;
+    if (axe_rank_launch(cx, x, 6, q.local, 1, size) != AXE_ESHAPE ||
+        !strstr(axe_last_error(cx), "W is given with elements on device 2, "
+                                    "which has none of 7 at node=0"))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "what nobody has");
+    fill(j, axe_engine_rank(e), &q);
     AXE_TRY(axe_rank_launch(cx, x, 6, q.local, 1, size));
     if (strcmp(axe_rank_layout(cx, x, 4), "7@(node, gpu)") != 0 ||
         strcmp(axe_rank_layout(cx, x, 5), "7 at node=0") != 0 ||

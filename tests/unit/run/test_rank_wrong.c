@@ -197,6 +197,8 @@ launch_two(axe_ctx *cx, axe_engine *e, axe_rank_exec *x, const wrong *w,
     for (int i = 0; i < 4; i++)
         if (i != 2)
             local[i].array.data = data[i];
+    if (!z) /* where X is */
+        local[4].array.data = data[0];
     return axe_rank_launch(cx, x, 5, local, mine ? w->n_size : 0,
                            mine ? &w->size : NULL);
 }
@@ -268,6 +270,8 @@ end_here(axe_ctx *cx, axe_engine *e, const end_job *j, axe_rank_exec *x)
         return AXE_OK;
     if (strcmp(j->what, "sleep") == 0)
         nanosleep(&nap, NULL);
+    if (strcmp(j->what, "overlap") == 0)
+        return launch_two(cx, e, x, NULL, NULL);
     return launch_two(cx, e, x, NULL, z);
 }
 
@@ -327,6 +331,7 @@ test_ends(void **state)
         {"sleep", "waited 0.7 s for rank 1"},
         {"kernel", "ranks differ in what they launch"},
         {"once", "ranks do different things"},
+        {"overlap", "Z is written, but its memory overlaps that of X"},
     };
     static char changed[sizeof two];
 
