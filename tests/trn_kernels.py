@@ -3,8 +3,8 @@
 Each row of tests/trn.list, in one of its types by turns (TRN_ALL=1: in all): its
 trace is simulated and compared with the reference; its text for NKI is executed by
 the shim in tests/nki, whose record must be the trace, instruction by instruction,
-and whose results must be the trace's.  So is, of one row in four, its text in the
-first dialect, of which NKI places the tiles."""
+and whose results must be the trace's.  So is, of one row in four and of those with
+a !, its text in the first dialect, of which NKI places the tiles."""
 
 import linecache
 import os
@@ -196,11 +196,12 @@ def main():
     with open(f"{source}/tests/trn.list") as f:
         for n, line in enumerate(x for x in f if not x.startswith("#")):
             file, kernel, types, rest = line.split(None, 3)
-            kinds = types.split(",")
+            kinds = types.rstrip("!").split(",")
+            seed = 0 if types.endswith("!") else n
             if only and kernel not in only:
                 continue
             for t in kinds if os.environ.get("TRN_ALL") or only else [kinds[n % len(kinds)]]:
-                rows.append((n, file, kernel, t, rest.strip()))
+                rows.append((seed, file, kernel, t, rest.strip()))
     with ThreadPoolExecutor(1) as pool:
         done = list(pool.map(one, rows))
     failed = [why for _, why in done if why]
