@@ -201,9 +201,14 @@ put_tensor(sys *s, const axe_tensor *t, const char *access)
 {
     axe_type compute;
 
-    if (s->st == AXE_OK && !sys_is_index(s, t))
+    if (s->st == AXE_OK && !sys_is_index(s, t)) {
         s->st =
             axe_compute_type(s->cx, s->plan->machine, t->at, t->type, &compute);
+        if (s->st != AXE_OK && t->dir == AXE_DIR_IN &&
+            !axe_type_is_float(t->type))
+            axe_help(s->cx, "as indices of rows, which are read in subscripts "
+                            "alone, it has i32 and u32");
+    }
     if (s->st != AXE_OK)
         return;
     axe_putf(&s->out, "hbm %s : %s[", s->name[t->id],
