@@ -37,7 +37,7 @@ floats cpu-avx512 plan
 dots cpu-avx512-bf16 plan
 dots cpu-avx512-bf16 lower
 gemm trn1 c
-gemm trn1 nki01
+gemm_batched trn1 nki01
 softmax_causal trn1 nki01
 gemm_sm90 sm_90a plan
 gemm_sm90 sm_90a lower

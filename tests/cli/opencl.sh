@@ -62,7 +62,7 @@ error: the compiler of Fake platform (1.0) refuses the text: CL_BUILD_PROGRAM_FA
   note: 1:$line:5:error:no
   note: line $line of the text: $("$AXE" compile "$SRC/kernels/elementwise.axe" \
     add -t opencl | sed -n "$line{s/^ *//;p}")
-  note: it is of statement 0, line 8: Z[i*4 + m, n] of the kernel
+  note: it is of statement 0, line 9: Z[i*4 + m, n] of the kernel
   help: the text is axe's own, so this is no fault of the kernel: \`axe compile --emit c\` shows it; --target opencl asks least of a driver
 END
 fault "FAKE_FAIL=BuildProgram:-43 AXE_OPENCL_OPTIONS=-bogus" "$small" <<'END'
