@@ -213,10 +213,10 @@ def k_power(t, p, x): nisa.tensor_scalar(t, t, nl.power, 2.0)
 def k_inverse(t, p, x): nisa.activation(t, nl.reciprocal, t, bias=t[:, 0:1])
 def k_reverse(t, p, x): nisa.tensor_scalar_reduce(t, t, nl.subtract, 1.0, nl.add, t, reverse0=True)
 def k_old(t, p, x): nisa.tensor_copy(t, t, engine=nisa.vector_engine)
-def rows(x, value, dtype=nl.int32, parts=128, step=128, offset=64, **more):
-    i = nl.ndarray((parts, 1), dtype)
+def rows(x, value, dtype=nl.int32, parts=128, step=128, by=1, offset=64, buffer=nl.sbuf, **more):
+    i = nl.ndarray((parts, 1), dtype, buffer=buffer)
     nisa.memset(i, value, engine=nisa.engine.vector)
-    return x.ap(pattern=[[step, 128], [1, 64]], offset=offset, vector_offset=i, **more)
+    return x.ap(pattern=[[step, 128], [by, 64]], offset=offset, vector_offset=i, **more)
 
 
 def k_rows(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 128))
@@ -224,6 +224,8 @@ def k_negative(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, -1), oob_mode=nisa.oo
 def k_indices(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3.0, nl.float32))
 def k_few(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, parts=64))
 def k_row(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, offset=65))
+def k_begin(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, by=-1, offset=62))
+def k_psum(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, buffer=nl.psum))
 def k_far(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, step=64))
 def k_dim(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x, 3, indirect_dim=1))
 def k_shape(t, p, x): nisa.dma_copy(t[:, 0:64], rows(x.reshape((100, 128)), 3))
@@ -280,6 +282,8 @@ REFUSED = [
     (k_indices, "indices are int32 or uint32 in sbuf"),
     (k_few, "has not one index for each of 128 partitions"),
     (k_row, "the pattern leaves its row of x, 128 long"),
+    (k_begin, "the pattern leaves its row of x, 128 long"),
+    (k_psum, "indices are int32 or uint32 in sbuf"),
     (k_far, "of dimension 0, 128 apart"),
     (k_dim, "of dimension 0, 128 apart"),
     (k_shape, "x has no shape (100, 128)"),

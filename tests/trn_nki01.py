@@ -147,6 +147,7 @@ REFUSED = [
     (lambda t, p: t[P, (N + P) % 128], "differ from partition to partition"),
     (lambda t, p: t[P // 2, N], "differ from partition to partition"),
     (lambda t, p: t[P // 2 * 0, N], "is not its partition"),
+    (lambda t, p: t[t[P, 0], N], "a tile of indices chooses rows of two dimensions in device memory"),
     (lambda t, p: assign(t, (P, N), t), "is no instruction's result"),
     (lambda t, p: add(t, (P, N), nisa.tensor_copy(t[P, N])), "+= is for products"),
     (lambda t, p: add(t, (P, N), nisa.nc_matmul(t[P, N], t[P, N])), "may be in psum"),

@@ -244,6 +244,11 @@ static const struct {
      INDICES("3") "dma dma_copy b[0, 0 : 128, 8 by 1], "
                   "x[505 : 128 by 512, 8 by 1], vector_offset=i",
      "the pattern leaves its row of x, which has 512 elements"},
+    {INDICES("3") "dma dma_copy b[0, 0 : 128, 8 by 1], "
+                  "x[7 : 128 by 512, 8 by -1], vector_offset=i",
+     INDICES("3") "dma dma_copy b[0, 0 : 128, 8 by 1], "
+                  "x[6 : 128 by 512, 8 by -1], vector_offset=i",
+     "the pattern leaves its row of x, which has 512 elements"},
     {INDICES("3") ROWS,
      INDICES("3") "dma dma_copy b, x[0 : 128 by 500, 512 by 1], "
                   "vector_offset=i",
