@@ -95,23 +95,30 @@ test_memory(void **state)
     }
 }
 
+enum { N_BATCH = 10, N_BARRIER = 200 };
+
+/* t[1]: when the first rank is there; t[2]: the least that a batch took. */
 static axe_status
 first_barrier(axe_ctx *cx, axe_engine *e, void *user)
 {
-    double *t = user;
+    double *t = user, begin;
 
     (void)cx;
     if (axe_engine_rank(e) == 0)
         t[1] = now();
-    for (int i = 0; i < 2000; i++)
-        AXE_TRY(axe_engine_barrier(e));
-    if (axe_engine_rank(e) == 0)
-        t[2] = now();
+    for (int k = 0; k < N_BATCH; k++) {
+        begin = now();
+        for (int i = 0; i < N_BARRIER; i++)
+            AXE_TRY(axe_engine_barrier(e));
+        if (axe_engine_rank(e) == 0 && (k == 0 || now() - begin < t[2]))
+            t[2] = now() - begin;
+    }
     return AXE_OK;
 }
 
-/* Eight ranks on two cores do not spin one another to death: 2000 barriers
- * would take a scheduler's slice each, 24 s or more. */
+/* Eight ranks on two cores do not spin one another to death: a barrier would
+ * take a scheduler's slice, 12 ms or more.  The least counts, since others may
+ * have the cores as well. */
 static void
 test_oversubscribed(void **state)
 {
@@ -123,9 +130,9 @@ test_oversubscribed(void **state)
     t[0] = now();
     assert_int_equal(axe_spmd(cx, &o, first_barrier, t), AXE_OK);
     print_message("8 ranks: first barrier %.3f ms, a barrier %.1f us\n",
-                  (t[1] - t[0]) * 1e3, (t[2] - t[1]) / 2000 * 1e6);
+                  (t[1] - t[0]) * 1e3, t[2] / N_BARRIER * 1e6);
     assert_true(t[1] - t[0] < 1);
-    assert_true(t[2] - t[1] < 10);
+    assert_true(t[2] < N_BARRIER * 5e-3);
     axe_ctx_free(cx);
 }
 
