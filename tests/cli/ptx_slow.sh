@@ -10,7 +10,7 @@
 # Arguments: kernels, instead of all, on each machine.
 set -u
 wide="gemm softmax permute_acb scatter_add_rows row_argmax scan" # those, too
-row_number=0
+row_number=0 line=0
 signs=gemm_nvfp4_sm100 # random scales of e4m3 have some, those of tensor cores have none
 lib=$(dirname "$AXE")/tests/libptx_cuda.so
 export AXE_CUDA=$lib AXE_NVRTC=$lib PTX=1

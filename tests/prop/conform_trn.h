@@ -13,6 +13,7 @@
 #define APART "partitions of trn1 do not see one another's elements"
 #define NO_FUNCTION "trn1 has no instruction for"
 #define NO_NUMBER "a number that trn1 does not compute"
+#define NO_ROW "the elements of a partition are no part of a row"
 #define NOT_TURNED "does not lie so that the tensor engine can turn it"
 #define TWO_INDICES "leaves the tensor, and is of two indices"
 #define NO_I64 "trn1 has no registers for elements of type i64"
@@ -45,7 +46,7 @@ static const struct {
     {"rows shifted by tasks",         TWO_INDICES},
     {"bytes in whole groups",         NO_I32},
     {"bytes and a rest",              NO_I32},
-    {"elements that subscripts read", NO_NUMBER},
+    {"elements that subscripts read", NO_ROW},
     {"windows of a sum",              TWO_INDICES},
     {"sums that wrap",                NO_I32},
     {"two masks in a row",            NO_FUNCTION},
