@@ -43,13 +43,19 @@ typedef enum edit {
 typedef enum which { GEMM, CAUSAL, ATTENTION, GROUPED, N_WHICH } which;
 
 static const struct {
-    const char *file, *set[2], *size[7];
+    const char *file, *set[4][2], *size[7];
 } subjects[N_WHICH] = {
-    [GEMM] = {"gemm", {"T", "bf16"}, {"M=40", "N=36", "K=72"}},
-    [CAUSAL] = {"softmax_causal", {"T", "f32"}, {"M=10", "N=520"}},
-    [ATTENTION] = {"attention", {"T", "f32"}, {"G=1", "R=1", "S=40", "L=70"}},
+    [GEMM] = {"gemm",
+              {{"T", "bf16"}, {"BM", "128"}, {"BN", "128"}, {"BK", "32"}},
+              {"M=40", "N=36", "K=72"}},
+    [CAUSAL] = {"softmax_causal",
+                {{"T", "f32"}, {"BM", "8"}},
+                {"M=10", "N=520"}},
+    [ATTENTION] = {"attention",
+                   {{"T", "f32"}, {"BM", "64"}, {"BN", "64"}},
+                   {"G=1", "R=1", "S=40", "L=70"}},
     [GROUPED] = {"gemm_grouped",
-                 {"T", "f32"},
+                 {{"T", "f32"}, {"BN", "128"}, {"BK", "32"}},
                  {"M=50", "K=40", "P=40", "E=3", "N=36", "Q=1"}},
 };
 
@@ -98,11 +104,14 @@ trace_of(which k)
     const axe_program *p;
     size_t             n;
     const char        *s = slurp(subjects[k].file, &n);
-    const char        *name[1] = {subjects[k].set[0]};
-    const char        *value[1] = {subjects[k].set[1]};
+    const char        *name[4], *value[4];
     axe_compile_spec   spec = {
-          .machine = "trn1", .n_set = 1, .set_name = name, .set_value = value};
+          .machine = "trn1", .set_name = name, .set_value = value};
 
+    for (int i = 0; i < 4 && subjects[k].set[i][0]; i++) {
+        name[spec.n_set] = subjects[k].set[i][0];
+        value[spec.n_set++] = subjects[k].set[i][1];
+    }
     if (axe_compile(cx, axe_source_add(cx, subjects[k].file, s, n), &spec,
                     AXE_STAGE_LOWER, &p) != AXE_OK)
         fail_msg("%s: %s", subjects[k].file, axe_last_error(cx));
