@@ -42,6 +42,7 @@ one() {
 turn=0
 for file in "$SRC"/tests/machines/*.axe; do
     turn=$((turn + 1)) some=()
+    [ $((turn % ${AXE_SHARE:-1})) = 0 ] || continue
     while read -ra widths; do
         some+=("${widths[turn % ${#widths[@]}]}")
     done <"$dir/devices"

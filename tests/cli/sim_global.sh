@@ -39,6 +39,7 @@ for file in "$SRC"/tests/sim/*.axe; do
     read -r _ how on <<<"$head"
     IFS=, read -ra machines <<<"$on"
     n=$((n + 1))
+    [ $((n % ${AXE_SHARE:-1})) = 0 ] || continue
     for i in "${!machines[@]}"; do
         [ -n "${SIM_ALL-}" ] || [ "$i" = $((n % ${#machines[@]})) ] || continue
         machine=sm_${machines[i]}
