@@ -102,7 +102,7 @@ AXE_OPENCL=$fake "$AXE" run own.axe --random M=5 --device 4 2>&1 |
     grep -qF "(\`axe devices\`): a plan for device N (\`--device N\`)" ||
     fail "f64 of no device"
 "$AXE" sim "$SRC/kernels/gemv.axe" gemv -t cpu --random M=5 K=3 2>&1 |
-    grep -qxF "  help: name one as its machine, sm_90a or opencl-sg16; on this CPU \`axe run\` runs it" ||
+    grep -qxF "  help: name one as its machine, sm_90a, opencl-sg16 or trn1; on this CPU \`axe run\` runs it" ||
     fail "axe sim of a CPU"
 "$AXE" tune "$SRC/kernels/softmax.axe" -t opencl --random M=4 N=9 >out 2>&1 &&
     fail "axe tune: exit status"
