@@ -45,7 +45,7 @@ check events   0 'us; device memory' \
 check nopict   2 'a name that ends in .svg'   "$AXE" trace "$t" -t --timeline t.png
 check noroom   1 'No such file' "$AXE" trace "$t" -t --timeline "$tmp/none/t.svg"
 check capacity 1 'need 1024000 bytes of a partition; trn1 has 180224' \
-    "$AXE" compile "$SRC/kernels/gemm.axe" -t trn1 --set STAGES=1000 --emit lower
+    "$AXE" compile "$SRC/kernels/gemm.axe" -t trn1 --emit lower --set BM=128 --set BN=128 --set BK=32 --set STAGES=1000
 check empty    1 'B has no elements, and a kernel for trn1 writes results' \
     "$AXE" sim "$SRC/kernels/gemm.axe" -t trn1 --random M=5 N=5 K=0
 sim() {
