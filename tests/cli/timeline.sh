@@ -18,7 +18,9 @@ fail() {
 
 # FACTOR KERNEL MACHINE ARGUMENTS: the model of `axe explain` is within that
 # factor of it, where the sizes make more of a launch than beginning it.
+n=0
 while read -r factor kernel machine sizes; do
+    [ $((n++ % ${AXE_SHARE:-1})) = 0 ] || continue
     # shellcheck disable=SC2086
     set -- "$SRC/kernels/$kernel.axe" --target "$machine" $sizes
     "$AXE" explain "$@" --json >explained 2>err || fail "explain $kernel: $(cat err)"

@@ -6,6 +6,7 @@
  * have them, as often as the plan counts.  All spreads over small meshes, then
  * random ones, with copies, addends, owners, uneven extents and layouts.  One
  * plan in twenty is carried out on processes. */
+#include "../unit/share.h"
 #include "reshard_oracle.h"
 
 /* ---------------------------------------------------------------- processes */
@@ -245,7 +246,7 @@ report(const char *what, const tally *t)
                   "refused; %d pieces of %d pairs; %d carried out\n",
                   what, t->plans, t->steps, t->sums, t->above, t->refused,
                   t->pieces, t->pairs, t->run);
-    assert_true(t->pieces > 1000);
+    assert_true(t->pieces > 1000 / share());
 }
 
 /* All pairs of spreads over meshes of one and two axes, even and not. */
@@ -263,7 +264,7 @@ test_all_small(void **state)
         for (int k = 0; k < AXE_LEN(shapes); k++) {
             int n = n_spread(meshes[i].n);
 
-            for (int s = 0; s < n; s++) {
+            for (int s = 0; s < n; s += share()) {
                 axe_ctx        *cx = axe_ctx_new();
                 const axe_mesh *m = make_mesh(cx, &meshes[i], "");
                 axe_spread      src, dst;
@@ -280,7 +281,7 @@ test_all_small(void **state)
             }
         }
     report("all", &t);
-    assert_true(t.plans > 20000 && t.sums > 1000);
+    assert_true(t.plans > 20000 / share() && t.sums > 1000 / share());
 }
 
 /* Three axes, two links, random shapes. */
@@ -296,7 +297,7 @@ test_random(void **state)
     (void)state;
     seed_ = seed ? strtoull(seed, NULL, 10) : 20261127;
     print_message("seed %" PRIu64 "\n", seed_);
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 6000 / share(); i++) {
         axe_ctx        *cx = axe_ctx_new();
         const mesh     *s = &meshes[draw(AXE_LEN(meshes))];
         const axe_mesh *m = make_mesh(cx, s, draw(2) ? " @ far" : "");
@@ -311,7 +312,7 @@ test_random(void **state)
         axe_ctx_free(cx);
     }
     report("random", &t);
-    assert_true(t.sums > 100);
+    assert_true(t.sums > 100 / share());
 }
 
 /* One axis at a time, to where it should be or to copies: no such chain is
@@ -326,7 +327,7 @@ test_detours(void **state)
 
     (void)state;
     seed_ = 5;
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < 4000 / share(); i++) {
         axe_ctx        *cx = axe_ctx_new();
         const mesh     *s = &meshes[draw(AXE_LEN(meshes))];
         const axe_mesh *m = make_mesh(cx, s, draw(2) ? " @ far" : "");
@@ -396,7 +397,7 @@ test_layouts(void **state)
 
     (void)state;
     seed_ = 7;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 6000 / share(); i++) {
         axe_ctx        *cx = axe_ctx_new();
         const mesh     *s = &meshes[draw(AXE_LEN(meshes))];
         const axe_mesh *m = make_mesh(cx, s, draw(3) ? "" : " @ far");
