@@ -291,28 +291,12 @@ make_job(axe_ctx *cx, const row *r, const axe_opencl_facts *device, job *j)
     return st;
 }
 
-/* Kernel i of a list: every fourth is compiled as users' are, the others
- * without optimising, which takes a third of the time. */
-static void
-choose_cc(int i)
-{
-    const char *cc = getenv("CC");
-    char        with[256];
-
-    snprintf(with, sizeof with, "%s -O0", cc ? cc : "gcc");
-    if (i % 4 == 0)
-        unsetenv("AXE_CC");
-    else
-        setenv("AXE_CC", with, 1);
-}
-
 static void
 run_row(const row *r, const char *machine, int n, const int *n_thread)
 {
     axe_ctx *cx = axe_ctx_new();
     job      j = {.row = r, .machine = machine};
 
-    choose_cc((int)(r - rows));
     check(cx, make_job(cx, r, NULL, &j), r->what);
     for (int i = 0; i < n; i++)
         launch(cx, &j, n_thread[i]);
@@ -408,7 +392,6 @@ test_opencl(void **state)
     if (share() == 1) /* to a sanitizer, what runtimes keep is a leak */
         n = find_places(cx, at, AXE_LEN(at));
     for (int i = 0; n > 0 && i < AXE_LEN(rows); i += 2) {
-        choose_cc(i);
         n_ran += row_runs_at(&rows[i], &at[n_row % n]);
         n_row++;
     }
@@ -467,8 +450,7 @@ test_trainium(void **state)
         axe_ctx    *cx = axe_ctx_new();
         job         j = {.row = &rows[i], .machine = "trn1"};
         const char *no = refusal_of(&rows[i]);
-        choose_cc(i);
-        axe_status st = make_job(cx, &rows[i], NULL, &j);
+        axe_status  st = make_job(cx, &rows[i], NULL, &j);
         if (st == AXE_OK)
             st = simulate(cx, &j);
         if (!no)
