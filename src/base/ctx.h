@@ -36,6 +36,9 @@ void *axe_alloc_forever(axe_ctx *cx, size_t n_bytes);
 axe_status axe_need_fail(axe_ctx *cx, const char *fn, const char *what,
                          int64_t n);
 
+/* A hash of bytes: FNV-1a, 64 bits. */
+uint64_t axe_text_hash(const char *text, size_t len);
+
 /* The text of a source; "" for an unknown one. */
 const char *axe_source_text(const axe_ctx *cx, int32_t source, size_t *len);
 

@@ -102,22 +102,22 @@ axe_putf(axe_buf *b, const char *fmt, ...)
     va_end(ap);
 }
 
-/* FNV-1a. */
-static size_t
-hash(const char *s, size_t len)
+uint64_t
+axe_text_hash(const char *text, size_t len)
 {
     uint64_t h = UINT64_C(14695981039346656037);
 
     for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
-    return (size_t)(h ^ h >> 32);
+        h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+    return h;
 }
 
 /* The place of this text in the table, free or taken. */
 static const char **
 probe(axe_names *t, const char *s, size_t len)
 {
-    size_t i = hash(s, len) & (t->cap - 1);
+    uint64_t h = axe_text_hash(s, len);
+    size_t   i = (size_t)(h ^ h >> 32) & (t->cap - 1);
 
     while (t->slot[i] &&
            (strlen(t->slot[i]) != len || memcmp(t->slot[i], s, len) != 0))

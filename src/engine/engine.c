@@ -246,17 +246,6 @@ axe_engine_collect(axe_engine *e, const void *mine, const int64_t *bytes,
     return AXE_OK;
 }
 
-/* FNV-1a, 64 bits, of a text. */
-static uint64_t
-hash(const char *text)
-{
-    uint64_t h = 14695981039346656037u;
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h;
-}
-
 typedef struct said {
     uint64_t hash;
     char     text[ENGINE_BLOB - 8]; /* its beginning */
@@ -270,7 +259,7 @@ axe_engine_agree(axe_engine *e, const char *what, const char *text)
     if (!e || !what || !text)
         return AXE_EARG;
     all = axe_new_array(e->cx, said, e->size);
-    mine.hash = hash(text);
+    mine.hash = axe_text_hash(text, strlen(text));
     for (size_t i = 0; text[i] && i + 1 < sizeof mine.text; i++)
         mine.text[i] = text[i];
     AXE_TRY(axe_engine_gather(e, &mine, sizeof mine, all));

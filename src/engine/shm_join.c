@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ctx.h"
 #include "engine/shm.h"
 
 enum { MAGIC = 0x41584501, NAP_MS = 2, MOST_MS = 2000, REPLY = 256 };
@@ -31,13 +32,9 @@ typedef struct reply {
 static socklen_t
 address(const axe_launcher *l, struct sockaddr_un *a)
 {
-    uint64_t h = 14695981039346656037u;
-
-    for (const char *c = l->job; *c; c++)
-        h = (h ^ (unsigned char)*c) * 1099511628211u;
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "axe.%u.%016" PRIx64,
-             (unsigned)getuid(), h);
+             (unsigned)getuid(), axe_text_hash(l->job, strlen(l->job)));
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
                        strlen(a->sun_path + 1));
 }

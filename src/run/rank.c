@@ -44,17 +44,14 @@ axe_rank_end(const axe_rank_exec *x, axe_status st)
 /* ------------------------------------------------------------ making, freeing
  */
 
-/* FNV-1a of the program's IR. */
+/* Of the program's IR. */
 static axe_status
 digest_of(axe_ctx *cx, const axe_program *p, const char **out)
 {
-    uint64_t h = 14695981039346656037u;
-    axe_buf  text = {.cx = cx};
+    axe_buf text = {.cx = cx};
 
     AXE_TRY(axe_program_emit(cx, p, AXE_STAGE_IR, &text));
-    for (size_t i = 0; i < text.len; i++)
-        h = (h ^ (unsigned char)text.text[i]) * 1099511628211u;
-    *out = axe_textf(cx, "%016" PRIx64, h);
+    *out = axe_textf(cx, "%016" PRIx64, axe_text_hash(text.text, text.len));
     return AXE_OK;
 }
 

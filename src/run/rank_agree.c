@@ -76,17 +76,6 @@ typedef struct word {
     int64_t  extent[FIRST];
 } word;
 
-/* FNV-1a, 64 bits. */
-static uint64_t
-hash(const char *text)
-{
-    uint64_t h = 14695981039346656037u;
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h;
-}
-
 /* The text of rank `from`, piece by piece. */
 static axe_status
 hear(const axe_rank_exec *x, int64_t from, const char *mine, int64_t bytes,
@@ -139,10 +128,12 @@ tell_unlike(const axe_rank_exec *x, const word *all, int64_t r,
 
     AXE_TRY(hear(x, 0, mine, all[0].bytes, &first));
     AXE_TRY(hear(x, r, mine, all[r].bytes, &other));
-    return axe_fail(x->cx, AXE_NOWHERE, AXE_EARG,
-                    "ranks differ in what they launch: rank 0 has %s, rank "
-                    "%" PRId64 " has %s",
-                    first, r, other);
+    axe_fail(x->cx, AXE_NOWHERE, AXE_EARG,
+             "ranks differ in what they launch: rank 0 has %s, rank %" PRId64
+             " has %s",
+             first, r, other);
+    axe_help(x->cx, "call the same kernel on all, with the same sizes");
+    return AXE_EARG;
 }
 
 /* All ranks end with one status: their own where all have the same error, else
@@ -220,7 +211,11 @@ axe_rank_agree(const axe_rank_exec *x, axe_status st, int n_size,
 {
     const char *text =
         st == AXE_OK ? launch_text(x, n_size, size, b) : axe_last_error(x->cx);
-    word mine = {"launch", (int32_t)st, (int32_t)strlen(text), hash(text), {0}};
+    word           mine = {"launch",
+                           (int32_t)st,
+                           (int32_t)strlen(text),
+                           axe_text_hash(text, strlen(text)),
+                           {0}};
     word          *all = axe_new_array(x->cx, word, x->e->size);
     const int64_t *extent = NULL;
 
