@@ -121,7 +121,7 @@ extent(sys *s, const axe_tensor *t, int a, int b)
 static sys_val
 column(sys *s, sys_ex offset, sys_ex by)
 {
-    if (!offset.t && !by.t && by.c == 0)
+    if (!offset.t && sys_is(by, 0))
         return sys_number((double)offset.c);
     sys_val out = sys_temp(s, AXE_TYPE_f32, 1);
     sys_line(s,
@@ -174,12 +174,12 @@ subscript(sys *s, const rows *g)
     if (s->P && axe_affine_of(s->cx, g->rest, &a))
         by = axe_affine_coef(&a, s->P->v);
     sys_ex rest = sys_of(s, g->rest);
-    if (!rest.t && rest.c >= AXE_SYSTOLIC_COUNT)
+    if (!rest.t && rest.c >= AXE_TRN_EXACT)
         sys_fail(s, g->load->arg[g->dim]->at,
                  "add it to the indices before, in their array",
                  "%s: what is added is %d or more, and %s computes the sum in "
                  "f32",
-                 axe_node_text(s->cx, g->load->arg[g->dim]), AXE_SYSTOLIC_COUNT,
+                 axe_node_text(s->cx, g->load->arg[g->dim]), AXE_TRN_EXACT,
                  s->plan->machine->name);
     return scaled(s, &index, sys_number((double)g->coef),
                   column(s, rest, sys_c(by)));

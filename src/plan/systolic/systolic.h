@@ -17,9 +17,8 @@
 
 enum {
     AXE_SYSTOLIC_RANK = 8,
-    AXE_SYSTOLIC_P = 128,         /* partitions */
-    AXE_SYSTOLIC_COUNT = 1 << 24, /* below it f32 has all integers */
-    AXE_SYSTOLIC_N = 512,         /* f32 of a bank, in a partition */
+    AXE_SYSTOLIC_P = 128, /* partitions */
+    AXE_SYSTOLIC_N = 512, /* f32 of a bank, in a partition */
     AXE_SYSTOLIC_BANKS = 8,
     AXE_SYSTOLIC_SPARE = 2,         /* banks that tiles leave to statements */
     AXE_SYSTOLIC_CUTS = 3,          /* of a loop, at most */

@@ -190,11 +190,12 @@ reduce(trn_run *r, const trn_instr *in)
 static axe_status
 counted(trn_run *r, const trn_instr *in, double v)
 {
-    if (in->p[0].type != AXE_TYPE_f32 || (v > -TRN_COUNT && v < TRN_COUNT))
+    if (in->p[0].type != AXE_TYPE_f32 ||
+        (v > -AXE_TRN_EXACT && v < AXE_TRN_EXACT))
         return AXE_OK;
     axe_fail(r->cx, in->step->at, AXE_ELIMIT,
              "iota comes to %.0f, and f32 counts integers below %d", v,
-             TRN_COUNT);
+             AXE_TRN_EXACT);
     axe_help(r->cx, "take arrays of fewer rows, or smaller numbers");
     return AXE_ELIMIT;
 }

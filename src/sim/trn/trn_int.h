@@ -11,8 +11,7 @@ enum {
     TRN_QUADRANTS = TRN_PARTITIONS / AXE_TRN_QUADRANT,
     TRN_MAX_STEPS = 4 << 20,
     TRN_MAX_ELEMENTS = 1 << 25, /* of an operand */
-    TRN_MAX_BYTES = 1 << 28,    /* of a tensor that is computed */
-    TRN_COUNT = 1 << 24         /* below it f32 has all integers */
+    TRN_MAX_BYTES = 1 << 28     /* of a tensor that is computed */
 };
 
 /* A tile as it is declared now, or a tensor of device memory. */
