@@ -5,6 +5,14 @@
 
 #include "trace/trace.h"
 
+const axe_trace_value *
+axe_trace_indices(const axe_trace_step *s)
+{
+    return s->op == AXE_TRN_OP_dma_copy && s->value[2].kind != AXE_TRACE_ABSENT
+               ? &s->value[2] /* vector_offset */
+               : NULL;
+}
+
 static int
 level(const axe_trace_expr *e)
 {

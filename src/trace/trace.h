@@ -120,6 +120,9 @@ typedef struct axe_trace {
     const axe_trace_step   *body;
 } axe_trace;
 
+/* Indices by which a transfer takes rows; NULL: it does not. */
+const axe_trace_value *axe_trace_indices(const axe_trace_step *s);
+
 /* A text registered as `source`.  ESYNTAX, ENAME, ELIMIT with its place. */
 AXE_CHECK axe_status axe_trace_read(axe_ctx *cx, int32_t source,
                                     const char *text, const axe_trace **out);

@@ -232,21 +232,12 @@ nki_put_rows(nki_printer *p, const axe_trace_access *a)
     axe_puts(p->out, "))");
 }
 
-/* vector_offset of a transfer; NULL: it has none. */
-static const axe_trace_value *
-indices_of(const axe_trace_step *s)
-{
-    return s->op == AXE_TRN_OP_dma_copy && s->value[2].kind != AXE_TRACE_ABSENT
-               ? &s->value[2]
-               : NULL;
-}
-
 /* A transfer's `i`th argument. */
 static void
 put_copied(nki_printer *p, const axe_trace_step *s, int i)
 {
     if (i == 1)
-        p->d->rows(p, &s->value[1].access, &indices_of(s)->access);
+        p->d->rows(p, &s->value[1].access, &axe_trace_indices(s)->access);
     else
         nki_put_value(p, &s->value[i]);
 }
@@ -259,7 +250,8 @@ is_left_out(const axe_trace_step *s, int i)
                nki_is_number(s->value[i].count, 0);
 
     return s->value[i].kind == AXE_TRACE_ABSENT ||
-           &s->value[i] == nki_said(s) || &s->value[i] == indices_of(s) ||
+           &s->value[i] == nki_said(s) ||
+           &s->value[i] == axe_trace_indices(s) ||
            (s->op == AXE_TRN_OP_dma_copy && nil);
 }
 
@@ -278,7 +270,7 @@ nki_put_args(nki_printer *p, const axe_trace_step *s, int first)
             continue;
         }
         axe_putf(p->out, "%s=", arg[i].name);
-        if (indices_of(s))
+        if (axe_trace_indices(s))
             put_copied(p, s, i);
         else if (arg[i].kind == AXE_TRN_OPT_FLAG)
             axe_puts(p->out,

@@ -50,8 +50,9 @@ trn_arg(const trn_instr *in, const char *name)
 const trn_place *
 trn_indices(const trn_instr *in)
 {
-    return in->step->op == AXE_TRN_OP_dma_copy ? trn_arg(in, "vector_offset")
-                                               : NULL;
+    const axe_trace_value *v = axe_trace_indices(in->step);
+
+    return v ? &in->p[v - in->step->value] : NULL;
 }
 
 static axe_status
@@ -204,11 +205,11 @@ check_rows(trn_run *r, axe_span at, int64_t offset, const trn_place *p)
                         "the %" PRId64
                         " elements of %s are no rows of %" PRId64,
                         n, p->tensor->name, row);
-    if (n / row >= TRN_COUNT)
+    if (n / row >= AXE_TRN_EXACT)
         return axe_fail(r->cx, at, AXE_ELIMIT,
                         "%s has %" PRId64
                         " rows, and engines compute indices below %d",
-                        p->tensor->name, n / row, TRN_COUNT);
+                        p->tensor->name, n / row, AXE_TRN_EXACT);
     if (!reach(p, &low, &high) || offset < 0 || offset >= row ||
         low / p->width < -offset || high / p->width >= row - offset)
         return axe_fail(r->cx, at, AXE_ESHAPE,
@@ -303,9 +304,7 @@ trn_places(trn_run *r, trn_instr *in)
         p->kind = v->kind;
         p->number = v->number;
         p->function = v->function;
-        p->by_index =
-            i == 1 && in->n > 2 && in->step->op == AXE_TRN_OP_dma_copy &&
-            in->step->value[2].kind != AXE_TRACE_ABSENT; /* vector_offset */
+        p->by_index = i == 1 && axe_trace_indices(in->step) != NULL;
         if (v->kind == AXE_TRACE_TILE)
             AXE_TRY(place(r, v, p));
         else if (v->kind == AXE_TRACE_COUNT) {
