@@ -38,6 +38,6 @@ sys_access(sys *s, const axe_node *load, sys_val *out)
         out->off = sys_add(s, out->off,
                            sys_mul(s, s->P->block, sys_c(x->stride[x->part])));
     out->step = sys_step_of(s, load, s->F, step);
-    out->column = !s->F || (!out->step.t && out->step.c == 0);
+    out->column = !s->F || sys_is(out->step, 0);
     return SYS_FITS;
 }

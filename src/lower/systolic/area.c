@@ -5,12 +5,6 @@
 #include "ir/stmt.h"
 #include "lower/systolic/sys.h"
 
-static bool
-is_nil(sys_ex e)
-{
-    return !e.t && e.c == 0;
-}
-
 sys_ex
 sys_step_of(sys *s, const axe_node *load, const sys_bind *b, const sys_ex *step)
 {
@@ -18,7 +12,7 @@ sys_step_of(sys *s, const axe_node *load, const sys_bind *b, const sys_ex *step)
     axe_affine a;
 
     for (int d = 0; b && d < load->n_arg; d++) {
-        if (is_nil(step[d]) || !axe_mentions(load->arg[d], b->v))
+        if (sys_is(step[d], 0) || !axe_mentions(load->arg[d], b->v))
             continue;
         if (!axe_affine_of(s->cx, load->arg[d], &a)) {
             sys_fail(s, load->at, "run the kernel on another machine",
@@ -39,7 +33,7 @@ sys_offset_of(sys *s, const axe_node *load, const sys_ex *step)
     sys_ex out = sys_c(0);
 
     for (int d = 0; d < load->n_arg; d++)
-        if (!is_nil(step[d]))
+        if (!sys_is(step[d], 0))
             out = sys_add(s, out, sys_mul(s, sys_of(s, load->arg[d]), step[d]));
     return out;
 }
@@ -184,7 +178,7 @@ sys_area_part(sys *s, const sys_val *v, const sys_area *a)
 
     if (!x.column)
         x.off = sys_add(s, x.off, sys_mul(s, a->f0, x.step));
-    if (is_nil(a->p0))
+    if (sys_is(a->p0, 0))
         return sys_put(s, &x, a->parts, a->cols);
     return axe_textf(s->cx, "%s[%s, %s : %s, %s by %s]", x.name,
                      sys_text(s, a->p0), sys_text(s, x.off),

@@ -115,7 +115,7 @@ sys_for(sys *s, const char *stem, sys_ex count, bool *opened)
 void
 sys_if(sys *s, sys_ex count, bool *opened)
 {
-    *opened = count.t || count.c != 1;
+    *opened = !sys_is(count, 1);
     if (*opened)
         open(s, sys_new_name(s, "if"), count, false);
 }

@@ -45,9 +45,9 @@ sys_add(sys *s, sys_ex a, sys_ex b)
 
     if (!a.t && !b.t && axe_add(a.c, b.c, &c))
         return sys_c(c);
-    if (!a.t && a.c == 0)
+    if (sys_is(a, 0))
         return b;
-    if (!b.t && b.c == 0)
+    if (sys_is(b, 0))
         return a;
     sys_ex out = !b.t && b.c < 0 && b.c != INT64_MIN
                      ? infix(s, a, "-", sys_c(-b.c), 1)
@@ -73,11 +73,11 @@ sys_mul(sys *s, sys_ex a, sys_ex b)
 
     if (!a.t && !b.t && axe_mul(a.c, b.c, &c))
         return sys_c(c);
-    if ((!a.t && a.c == 0) || (!b.t && b.c == 0))
+    if (sys_is(a, 0) || sys_is(b, 0))
         return sys_c(0);
-    if (!a.t && a.c == 1)
+    if (sys_is(a, 1))
         return b;
-    if (!b.t && b.c == 1)
+    if (sys_is(b, 1))
         return a;
     return infix(s, a, "*", b, 2);
 }
@@ -85,7 +85,7 @@ sys_mul(sys *s, sys_ex a, sys_ex b)
 sys_ex
 sys_div(sys *s, sys_ex a, sys_ex b)
 {
-    if (!b.t && b.c == 1)
+    if (sys_is(b, 1))
         return a;
     if (!a.t && !b.t && a.c >= 0 && b.c > 0)
         return sys_c(a.c / b.c);
@@ -98,7 +98,7 @@ sys_div(sys *s, sys_ex a, sys_ex b)
 sys_ex
 sys_mod(sys *s, sys_ex a, sys_ex b)
 {
-    if (!b.t && b.c == 1)
+    if (sys_is(b, 1))
         return sys_c(0);
     if (!a.t && !b.t && a.c >= 0 && b.c > 0)
         return sys_c(a.c % b.c);

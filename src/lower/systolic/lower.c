@@ -80,7 +80,7 @@ piped(sys *s, const axe_stmt *st, const axe_systolic_pipe *pipe)
     sys_ex         n = turns_of(s, v->extent), one = sys_c(1), zero = sys_c(0);
     bool           opened, begun, left;
 
-    if (!n.t && n.c == 0)
+    if (sys_is(n, 0))
         return;
     for (int i = 0; i < s->k->n_tensor; i++)
         if (s->plan->systolic->tile[i].piped == st)
@@ -135,7 +135,7 @@ branch(sys *s, const axe_stmt *st)
     for (int no = 0; no < 2; no++) {
         sys_ex count = sys_cond(s, st->cond, no);
         bool   opened;
-        if ((!count.t && count.c == 0) || (no && st->n_other == 0))
+        if (sys_is(count, 0) || (no && st->n_other == 0))
             continue;
         sys_if(s, count, &opened);
         body(s, no ? st->n_other : st->n_body, no ? st->other : st->body);

@@ -152,7 +152,7 @@ vector(sys *s, const axe_stmt *st, const axe_node *value, const axe_var *v)
     bool   opened;
 
     chunks(s, st, value, v, full);
-    if (!left.t && left.c == 0)
+    if (sys_is(left, 0))
         return;
     if (full.most < 1) {
         full = sys_c(0);

@@ -2,18 +2,6 @@
  * turned by the tensor engine. */
 #include "lower/systolic/sys.h"
 
-static bool
-is_one(sys_ex e)
-{
-    return !e.t && e.c == 1;
-}
-
-static bool
-is_nil(sys_ex e)
-{
-    return !e.t && e.c == 0;
-}
-
 static const char *
 memory(sys *s, const axe_tensor *t, sys_ex off, sys_ex n, sys_ex by, sys_ex m,
        sys_ex step)
@@ -66,8 +54,8 @@ sys_fetch_memory(sys *s, const axe_node *load, const sys_val *dst)
     sys_area_open(s, load, 0, &a);
     if (s->st != AXE_OK)
         return;
-    if (s->F && s->P && !is_one(a.fs) && is_one(a.ps) && !is_nil(a.fs) &&
-        is_nil(a.p0) && is_nil(a.f0))
+    if (s->F && s->P && !sys_is(a.fs, 1) && sys_is(a.ps, 1) &&
+        !sys_is(a.fs, 0) && sys_is(a.p0, 0) && sys_is(a.f0, 0))
         fetch_turned_memory(s, load, &a, dst);
     else
         sys_line(

@@ -21,6 +21,12 @@ typedef struct sys_ex {
     int64_t     most;  /* it is no more than that; INT64_MAX: not known */
 } sys_ex;
 
+static inline bool
+sys_is(sys_ex e, int64_t c)
+{
+    return !e.t && e.c == c;
+}
+
 /* An expression that has a name, until the block at `depth` closes. */
 typedef struct sys_let {
     const char *text;
