@@ -124,7 +124,6 @@ handle_ends(void)
     static const int sig[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction act = {.sa_handler = on_end}, old;
 
-    act.sa_flags = (int)SA_RESETHAND;
     for (int i = 0; i < AXE_LEN(sig); i++)
         if (sigaction(sig[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(sig[i], &act, NULL);
