@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "axe/dlpack.h"
+#include "axe/engine.h"
 #include "axe/gpu.h"
 
 /* --------------------------------------------------------- errors, locks */
@@ -147,7 +148,17 @@ typedef struct axepy_exec {
     axe_gpu_exec                *gpu;
 } axepy_exec;
 
-extern PyTypeObject *axepy_device_type, *axepy_program_type, *axepy_exec_type;
+/* The ranks of a run, as one of them sees it. */
+typedef struct axepy_ranks {
+    PyObject_HEAD axe_ctx *cx;
+    axe_engine            *e; /* NULL: the run is over */
+} axepy_ranks;
+
+extern PyTypeObject *axepy_device_type, *axepy_program_type, *axepy_exec_type,
+    *axepy_ranks_type;
+
+/* -1: the run is over, raised. */
+int axepy_ranks_check(const axepy_ranks *r);
 
 /* ((name, value), ...) as two lists of texts in the ctx; -1: raised. */
 int axepy_pairs(axe_ctx *cx, PyObject *pairs, int *n, const char *const **name,
@@ -181,6 +192,7 @@ int axepy_add_device(PyObject *module);
 int axepy_add_program(PyObject *module);
 int axepy_add_caller(PyObject *module);
 int axepy_add_ranks(PyObject *module);
+int axepy_add_rank_exec(PyObject *module);
 
 /* Methods of measure.c. */
 PyObject *axepy_program_shapes(PyObject *program, PyObject *args);

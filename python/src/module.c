@@ -65,6 +65,7 @@ PyInit__axe(void)
 
     if (m && axepy_add_device(m) == 0 && axepy_add_program(m) == 0 &&
         axepy_add_caller(m) == 0 && axepy_add_ranks(m) == 0 &&
+        axepy_add_rank_exec(m) == 0 &&
         PyModule_AddStringConstant(m, "version", AXE_VERSION) == 0)
         return m;
     Py_XDECREF(m);
