@@ -101,12 +101,15 @@ axe_dist_open_axis(axe_ctx *cx, const axe_program *p, const axe_bound *b,
         return st;
     }
     n = n > 0 ? n : known;
-    if (n % known != 0 || (n_open == 0 && n != known))
-        return axe_fail(cx, k->axis[0].at, AXE_EARG,
-                        "the mesh has %" PRId64 " devices%s, and there are "
-                        "%" PRId64,
-                        known,
-                        n_open > 0 ? " for each along its open axis" : "", n);
+    if (n % known != 0 || (n_open == 0 && n != known)) {
+        axe_fail(cx, k->axis[0].at, AXE_EARG,
+                 "the mesh has %" PRId64 " devices%s, and there are "
+                 "%" PRId64,
+                 known, n_open > 0 ? " for each along its open axis" : "", n);
+        axe_help(cx, "start %s%" PRId64 " ranks",
+                 n_open > 0 ? "a multiple of " : "", known);
+        return AXE_EARG;
+    }
     *found = n_open > 0;
     if (*found)
         *out = (axe_size){open->name, n / known};

@@ -237,15 +237,18 @@ check_parts(const axe_rank_exec *x, const axe_rank_bound *b, int param, int dim)
             continue;
         if (n_axis > 0)
             axe_dist_block(&b->d, q, whole, n_axis, axis, &first, &want);
-        if (have != want)
-            return axe_fail(
-                x->cx, t->at, AXE_ESHAPE,
-                "%s (dimension %d) is %" PRId64 " on device %" PRId64
-                ", where %s, as it is declared, has %" PRId64
-                "; devices have %s",
-                t->name, dim, have, q,
-                axe_dist_spread_of(x->cx, &b->d, t, b->whole[param]), want,
-                extents_text(x, b, param, dim));
+        if (have == want)
+            continue;
+        axe_fail(x->cx, t->at, AXE_ESHAPE,
+                 "%s (dimension %d) is %" PRId64 " on device %" PRId64
+                 ", where %s, as it is declared, has %" PRId64
+                 "; devices have %s",
+                 t->name, dim, have, q,
+                 axe_dist_spread_of(x->cx, &b->d, t, b->whole[param]), want,
+                 extents_text(x, b, param, dim));
+        axe_help(x->cx, "give each device its block: of n over p devices "
+                        "cdiv(n, p) in order, the last ones less");
+        return AXE_ESHAPE;
     }
     return AXE_OK;
 }
@@ -261,13 +264,15 @@ check_empty(const axe_rank_exec *x, const axe_rank_bound *b, int param)
 
         for (int k = 0; k < t->rank; k++)
             n *= shape_at(b, q, param)[k] != 0;
-        if (!holds(b, q, t) && n > 0)
-            return axe_fail(
-                x->cx, t->at, AXE_ESHAPE,
-                "%s is given with elements on device %" PRId64
-                ", which has none of %s",
-                t->name, q,
-                axe_dist_spread_of(x->cx, &b->d, t, b->whole[param]));
+        if (holds(b, q, t) || n == 0)
+            continue;
+        axe_fail(x->cx, t->at, AXE_ESHAPE,
+                 "%s is given with elements on device %" PRId64
+                 ", which has none of %s",
+                 t->name, q,
+                 axe_dist_spread_of(x->cx, &b->d, t, b->whole[param]));
+        axe_help(x->cx, "give an array with an extent of 0 there");
+        return AXE_ESHAPE;
     }
     return AXE_OK;
 }
