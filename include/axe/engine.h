@@ -57,11 +57,14 @@ typedef enum axe_forking {
 
 typedef struct axe_engine_options {
     const char *engine; /* "shm", "openmpi", "mpich"; NULL: the launcher's */
-    int64_t     n_rank; /* to start; if launched: 0, or as many as there are */
-    int64_t     heap;   /* [bytes] of symmetric memory a rank; 0: 1 MiB */
-    int64_t     timeout_ms; /* of one wait for another rank; 0: 30000 */
-    bool       *speaks;     /* unless NULL, set: is this the one process of all
-                               that should tell people how it ended? */
+    /* Who has started the ranks, for callers that know it otherwise, as from a
+     * process group of a framework; NULL: what the environment says. */
+    const axe_launcher *launcher;
+    int64_t n_rank;     /* to start; if launched: 0, or as many as there are */
+    int64_t heap;       /* [bytes] of symmetric memory a rank; 0: 1 MiB */
+    int64_t timeout_ms; /* of one wait for another rank; 0: 30000 */
+    bool   *speaks;     /* unless NULL, set: is this the one process of all
+                           that should tell people how it ended? */
     /* What the runtime of a language wants to know of; may be NULL. */
     void (*forking)(void *user, axe_forking when);
     void *forking_user;
@@ -73,10 +76,10 @@ typedef axe_status axe_rank_fn(axe_ctx *cx, axe_engine *e, void *user);
  * others are forked from it: they see its memory as it was, and end behind fn.
  * Under a launcher each process runs fn once.  Returns when all ranks are done:
  * fn's status, or, if another rank failed, that one's text.
- * Errors  ENAME: no such engine.  EARG: numbers of ranks.  EUNSUPPORTED: the
- *         engine is not of this system, or ranks are on several hosts.  EIO: no
- *         memory, no processes.  ETOOL: no MPI library.  EDEVICE: a rank ended
- *         or was waited for too long. */
+ * Errors  ENAME: no such engine.  EARG: numbers of ranks, or a launcher's that
+ * do not fit.  EUNSUPPORTED: the engine is not of this system, or ranks are on
+ * several hosts.  EIO: no memory, no processes.  ETOOL: no MPI library.
+ * EDEVICE: a rank ended or was waited for too long. */
 AXE_CHECK axe_status axe_spmd(axe_ctx *cx, const axe_engine_options *opt,
                               axe_rank_fn *fn, void *user);
 

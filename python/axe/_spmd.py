@@ -10,6 +10,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Optional, Supports
 from . import _axe
 from ._device import Device
 from ._errors import ArgumentError, CallError, Error
+from ._group import launcher_of
 from ._numbers import within
 
 if TYPE_CHECKING:
@@ -180,9 +181,10 @@ class Spmd:
     """Ranks to be: called with a function, they run it; see `spmd`."""
 
     def __init__(self, n: int, engine: Optional[str], threads: int, timeout: float,
-                 heap: int):
+                 heap: int, group: Any):
         self._options = (engine, n, heap, max(1, int(timeout * 1000)))
         self._threads = threads
+        self._group = group
 
     def __call__(self, f: Callable[..., T], *args: Any, **keywords: Any) -> List[T]:
         """What ``f(world, *args, **keywords)`` returns on each rank."""
@@ -195,7 +197,8 @@ class Spmd:
         run = _Run(f, args, keywords, self._threads)
         _flush()
         try:
-            _axe.spmd(run, *self._options)
+            launcher = None if self._group is None else launcher_of(self._group)
+            _axe.spmd(run, *self._options, launcher)
         except Error:
             if run.error is None:
                 raise
@@ -209,7 +212,7 @@ class Spmd:
 
 def spmd(n: Optional[SupportsIndex] = None, *, engine: Optional[str] = None,
          threads: SupportsIndex = 0, timeout: Union[int, float] = 30.0,
-         heap: SupportsIndex = 1 << 34) -> Spmd:
+         heap: SupportsIndex = 1 << 34, group: Any = None) -> Spmd:
     """``axe.spmd(4)(f, x)`` runs ``f(world, x)`` on four processes, and returns
     what each has returned, as a list.
 
@@ -243,6 +246,9 @@ def spmd(n: Optional[SupportsIndex] = None, *, engine: Optional[str] = None,
     ``timeout``  [s] that a rank may be waited for
     ``heap``     [bytes] of symmetric memory a rank may take; it is address space
                  until it is used
+    ``group``    processes that are there already, on one host: a process group of
+                 ``torch.distributed``, or a communicator of mpi4py.  Its members
+                 all call this, and its ranks are those of the run
 
     What a kernel finds wrong with its arguments, on any rank, all ranks raise, and
     may go on from.  Any other exception in ``f``, a rank that dies, that is waited
@@ -254,4 +260,4 @@ def spmd(n: Optional[SupportsIndex] = None, *, engine: Optional[str] = None,
     if not isinstance(timeout, (int, float)) or not 0 < timeout < 1e9:
         raise ArgumentError(f"timeout is {timeout!r}; it is seconds, more than 0")
     return Spmd(count, engine, within("threads", threads, 0, 1024), timeout,
-                within("heap", heap, 1, 1 << 46))
+                within("heap", heap, 1, 1 << 46), group)

@@ -77,20 +77,52 @@ finish(run *r, axe_ctx *cx, axe_status st, axe_mark m)
     return out;
 }
 
-/* spmd(function, engine, ranks, heap, timeout_ms): function(Ranks) on all */
+/* (name, job, rank, size, local rank, local size) or None; -1: raised. */
+static int
+take_launcher(PyObject *x, axe_launcher *l, const axe_launcher **out)
+{
+    long long rank, size, local_rank, local_size;
+
+    if (x == Py_None)
+        return 0;
+    if (!PyTuple_Check(x)) {
+        axepy_fail(AXE_EARG, "a launcher is a tuple");
+        return -1;
+    }
+    *l = (axe_launcher){.engine = "shm"};
+    if (!PyArg_ParseTuple(x, "ssLLLL", &l->launcher, &l->job, &rank, &size,
+                          &local_rank, &local_size)) {
+        axepy_misread();
+        return -1;
+    }
+    l->rank = rank;
+    l->size = size;
+    l->local_rank = local_rank;
+    l->local_size = local_size;
+    *out = l;
+    return 0;
+}
+
+/* spmd(function, engine, ranks, heap, timeout_ms, launcher): function(Ranks) on
+ * all */
 PyObject *
 axepy_spmd(PyObject *module, PyObject *args)
 {
     axe_engine_options o = {.forking = forking};
     long long          n, heap, timeout;
+    axe_launcher       l;
+    PyObject          *launcher;
     run                r = {0};
     axe_ctx           *cx;
     axe_mark           m;
     axe_status         st;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OzLLL", &r.fn, &o.engine, &n, &heap, &timeout))
+    if (!PyArg_ParseTuple(args, "OzLLLO", &r.fn, &o.engine, &n, &heap, &timeout,
+                          &launcher))
         return axepy_misread();
+    if (take_launcher(launcher, &l, &o.launcher) < 0)
+        return NULL;
     r.ranks = (axepy_ranks *)PyType_GenericAlloc(axepy_ranks_type, 0);
     cx = r.ranks ? axe_ctx_new() : NULL;
     if (!cx) {

@@ -2,6 +2,7 @@
 arrays; what is refused on all ranks, and what ends all of them."""
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -359,6 +360,77 @@ def test_launched(launcher):
             "[(0, 2, 2), (1, 2, 2)]\n[[2, 2], [2, 2]]\n"
             f"{launcher} has launched 2 ranks, and whole arrays are for one process\n"
             "  help: call the kernel in a function that axe.spmd() runs, with what each rank has\n")
+
+
+# A communicator with mpi4py's methods over a pipe to the parent, who has all.
+COMM = """
+import axe, pickle, sys
+class Comm:
+    def __init__(self, rank, size): self.rank, self.size = rank, size
+    def Get_rank(self): return self.rank
+    def Get_size(self): return self.size
+    def allgather(self, x):
+        print("gather", pickle.dumps(x).hex(), flush=True)
+        return pickle.loads(bytes.fromhex(input()))
+comm = Comm(int(sys.argv[1]), 2)
+m = axe.kernel("mesh gpu[P]; kernel one(in i32 k, out i32 Y[M @ gpu]) { index m; Y[m] = k + i32(m); }")
+def f(world): return world.rank, m.one(10, M=4).tolist()
+try:
+    for i in 1, 2:
+        print(axe.spmd(group=comm)(f), flush=True)
+    print(axe.spmd(3, group=comm)(f))
+except axe.Error as e:
+    print(e)
+"""
+
+
+def test_group():
+    """Ranks of a communicator, twice; a number of ranks that is not its own."""
+    ranks = [subprocess.Popen([sys.executable, "-c", COMM, str(r)], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env={**os.environ, "PYTHONPATH":
+                                   str(pathlib.Path(axe.__file__).parents[1])})
+             for r in (0, 1)]
+    seen = []
+    for _ in range(3):
+        given = [pickle.loads(bytes.fromhex(p.stdout.readline().split()[1])) for p in ranks]
+        seen += [x[0] for x in given]
+        for p in ranks:
+            p.stdin.write(pickle.dumps(given).hex() + "\n")
+            p.stdin.flush()
+        if len(seen) <= 4:
+            for p in ranks:
+                assert p.stdout.readline() == "[(0, [10, 11]), (1, [12, 13])]\n"
+    for p in ranks:
+        assert p.communicate()[0] == ("engine: mpi4py launched 2 ranks where 3 are wanted\n")
+    assert len(set(seen)) == 6  # no job has another's name
+
+
+TORCH = """
+import axe, torch, torch.distributed as dist
+dist.init_process_group("gloo", init_method=sys_argv[1], rank=int(sys_argv[2]), world_size=3)
+pair = dist.new_group([2, 0])
+f = lambda world: (world.rank, dist.get_rank())
+print(axe.spmd(group=dist.group.WORLD)(f))
+if dist.get_rank() != 1:
+    print(axe.spmd(group=pair)(f))
+dist.barrier()
+"""
+
+
+def test_group_of_torch(tmp_path):
+    pytest.importorskip("torch.distributed")
+    ranks = [run(TORCH.replace("sys_argv[1]", repr(f"file://{tmp_path}/store"))
+                 .replace("sys_argv[2]", str(r))) for r in range(3)]
+    said = [p.communicate()[0].splitlines() for p in ranks]
+    assert [x[0] for x in said] == ["[(0, 0), (1, 1), (2, 2)]"] * 3
+    assert said[0][1] == said[2][1] == "[(0, 0), (1, 2)]"
+
+
+@pytest.mark.parametrize("group", [3, "WORLD", object()])
+def test_no_group(group):
+    with pytest.raises(axe.CallError, match="group is .*; it is a process group of torch"):
+        axe.spmd(group=group)(len)
 
 
 def test_nothing_is_kept():

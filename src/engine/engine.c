@@ -56,6 +56,8 @@ check(axe_ctx *cx, const axe_launcher *l, const axe_engine_options *o)
                         "engine: 1 to %d ranks, with memory and times that are "
                         "not negative",
                         ENGINE_RANKS);
+    if (o->launcher)
+        AXE_TRY(engine_check_launcher(cx, l));
     if (l->launcher && o->n_rank > 0 && o->n_rank != l->size)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "engine: %s launched %" PRId64 " ranks where %" PRId64
@@ -77,7 +79,10 @@ axe_spmd(axe_ctx *cx, const axe_engine_options *opt, axe_rank_fn *fn,
 
     if (o.speaks)
         *o.speaks = true;
-    AXE_TRY(axe_launcher_find(cx, &l));
+    if (o.launcher)
+        l = *o.launcher;
+    else
+        AXE_TRY(axe_launcher_find(cx, &l));
     if (o.speaks)
         *o.speaks = l.rank == 0;
     AXE_TRY(check(cx, &l, &o));

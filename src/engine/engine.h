@@ -75,6 +75,9 @@ engine_own(const axe_engine *e)
     return e->addressed ? e->heap + e->rank * e->stride : e->heap;
 }
 
+/* Is what a launcher says of this process possible?  EARG */
+axe_status engine_check_launcher(axe_ctx *cx, const axe_launcher *l);
+
 int64_t engine_now_ms(void);
 
 #endif

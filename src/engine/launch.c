@@ -50,6 +50,23 @@ read_number(axe_ctx *cx, const char *name, int64_t instead, int64_t *out)
 }
 
 axe_status
+engine_check_launcher(axe_ctx *cx, const axe_launcher *l)
+{
+    if (!l->launcher || !l->job || !l->engine)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "launch: a launcher has a name, a job and an engine");
+    if (l->size >= 1 && l->size <= ENGINE_RANKS && l->rank >= 0 &&
+        l->rank < l->size && l->local_rank >= 0 &&
+        l->local_rank < l->local_size)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "launch: by %s this is rank %" PRId64 " of %" PRId64
+                    ", and %" PRId64 " of %" PRId64 " on its host",
+                    axe_text_plain(cx, l->launcher), l->rank, l->size,
+                    l->local_rank, l->local_size);
+}
+
+axe_status
 axe_launcher_find(axe_ctx *cx, axe_launcher *out)
 {
     AXE_NEED(cx, out);
@@ -66,18 +83,12 @@ axe_launcher_find(axe_ctx *cx, axe_launcher *out)
         AXE_TRY(read_number(cx, x->size, 1, &l.size));
         AXE_TRY(read_number(cx, x->local_rank, l.rank, &l.local_rank));
         AXE_TRY(read_number(cx, x->local_size, l.size, &l.local_size));
-        if (l.size < 1 || l.rank >= l.size || l.local_rank >= l.local_size)
-            return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                            "launch: by the variables of %s this is rank "
-                            "%" PRId64 " of %" PRId64 ", and %" PRId64
-                            " of %" PRId64 " on its host",
-                            x->name, l.rank, l.size, l.local_rank,
-                            l.local_size);
+        l.launcher = x->name;
         job = variable(x->job);
         l.job = job ? axe_textf(cx, "%s.%s", x->name, job)
                     : axe_textf(cx, "%s.%ld", x->name, (long)getppid());
-        l.launcher = x->name;
         l.engine = x->engine;
+        AXE_TRY(engine_check_launcher(cx, &l));
     }
     *out = l;
     return AXE_OK;

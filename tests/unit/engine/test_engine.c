@@ -476,7 +476,7 @@ test_launchers(void **state)
         {"SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_JOB_ID=5", "- 0/1 0/1 shm -"},
         {"SLURM_PROCID=3 SLURM_NTASKS=8 SLURM_LOCALID=3 SLURM_JOB_ID=5 SLURM_STEP_ID=0", "srun 3/8 3/8 shm srun.5"},
         {"AXE_RANK=x AXE_SIZE=3", "EARG launch: AXE_RANK is 'x', not a number from 0 to 1024"},
-        {"AXE_RANK=3 AXE_SIZE=3", "EARG launch: by the variables of axe this is rank 3 of 3, and 3 of 3 on its host"},
+        {"AXE_RANK=3 AXE_SIZE=3", "EARG launch: by axe this is rank 3 of 3, and 3 of 3 on its host"},
     };
     /* clang-format on */
     int n_wrong = 0;
