@@ -67,7 +67,10 @@ typedef struct axe_engine_options {
                            that should tell people how it ended? */
     /* What the runtime of a language wants to know of; may be NULL. */
     void (*forking)(void *user, axe_forking when);
-    void *forking_user;
+    /* Asked some times a second while this rank waits for others: a text ends
+     * all ranks with it, NULL waits on. */
+    const char *(*stop)(void *user);
+    void *user; /* of both */
 } axe_engine_options;
 
 typedef axe_status axe_rank_fn(axe_ctx *cx, axe_engine *e, void *user);

@@ -107,9 +107,10 @@ class World:
         return self
 
     def __exit__(self, *ignored: Any) -> None:
-        _now.world = None
-        if self._device is not None:
-            self._device.__exit__()
+        """Once, however often it is called."""
+        _now.world, (device, self._device) = None, (self._device, None)
+        if device is not None:
+            device.__exit__()
 
 
 def _n_core() -> int:
@@ -138,10 +139,11 @@ class _Run:
         self.f, self.args, self.keywords, self.threads = f, args, keywords, threads
         self.process = os.getpid()
         self.results: List[Any] = []
+        self.world: Optional[World] = None
         self.error: Optional[BaseException] = None
 
     def __call__(self, ranks: Any) -> Optional[str]:
-        world = World(ranks, self.threads)
+        world = self.world = World(ranks, self.threads)
         try:
             with world:
                 value = self.f(world, *self.args, **self.keywords)
@@ -202,6 +204,9 @@ class Spmd:
         except Error:
             if run.error is None:
                 raise
+        finally:
+            if run.world is not None:
+                run.world.__exit__()  # also where Ctrl-C kept it from that
         if run.error is not None:
             raise run.error
         return run.results

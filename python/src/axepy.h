@@ -22,7 +22,8 @@
 /* --------------------------------------------------------- errors, locks */
 
 /* Raise what the ctx has recorded since the mark as the exception of that
- * status, and release the mark.  Always NULL. */
+ * status, and release the mark; one that is raised already, as by Ctrl-C,
+ * stays. Always NULL. */
 PyObject *axepy_raise(axe_ctx *cx, axe_status st, axe_mark m);
 /* An exception of a status without a ctx.  Always NULL. */
 PyObject *axepy_fail(axe_status st, const char *fmt, ...);

@@ -68,6 +68,10 @@ set_texts(PyObject *error, const axe_ctx *cx)
 PyObject *
 axepy_raise(axe_ctx *cx, axe_status st, axe_mark m)
 {
+    if (PyErr_Occurred()) {
+        axe_ctx_release(cx, m);
+        return NULL;
+    }
     PyObject *class = class_of(st), *text, *error = NULL;
     axe_buf said = {.cx = cx};
 

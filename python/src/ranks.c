@@ -17,7 +17,9 @@ typedef struct run {
     PyObject      *fn;
     PyThreadState *saved; /* while the lock is not held */
     axepy_ranks   *ranks;
-    bool           raised; /* by Python, without a text of the function's */
+    bool           raised;  /* by Python, without a text of the function's */
+    double         heard;   /* signals, last [s] */
+    bool           stopped; /* one has raised an exception */
 } run;
 
 static void
@@ -38,6 +40,23 @@ forking(void *user, axe_forking when)
         break;
     }
     r->saved = PyEval_SaveThread();
+}
+
+/* Ctrl-C, where ranks wait for one another. */
+static const char *
+stop(void *user)
+{
+    run             *r = user;
+    double           now = axepy_now();
+    PyGILState_STATE gil;
+
+    if (r->stopped || now - r->heard < AXEPY_LISTEN)
+        return NULL;
+    gil = PyGILState_Ensure();
+    r->heard = now;
+    r->stopped = PyErr_CheckSignals() < 0;
+    PyGILState_Release(gil);
+    return r->stopped ? "a rank was interrupted" : NULL;
 }
 
 /* The function returns None, or the text that all ranks end with. */
@@ -69,7 +88,7 @@ finish(run *r, axe_ctx *cx, axe_status st, axe_mark m)
     PyObject *out = NULL;
 
     Py_DECREF(r->ranks);
-    if (st == AXE_OK)
+    if (st == AXE_OK && !r->stopped)
         out = (Py_INCREF(Py_None), Py_None);
     else if (!r->raised)
         axepy_raise(cx, st, m);
@@ -133,7 +152,8 @@ axepy_spmd(PyObject *module, PyObject *args)
     o.n_rank = n;
     o.heap = heap;
     o.timeout_ms = timeout;
-    o.forking_user = &r;
+    o.stop = stop;
+    o.user = &r;
     m = axe_ctx_mark(cx);
     r.saved = PyEval_SaveThread();
     st = axe_spmd(cx, &o, on_rank, &r);

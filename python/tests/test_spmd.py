@@ -362,6 +362,22 @@ def test_launched(launcher):
             "  help: call the kernel in a function that axe.spmd() runs, with what each rank has\n")
 
 
+@pytest.mark.parametrize("wait", ["world.barrier()",
+                                  "world.rank or world.barrier(); time.sleep(9)"])
+def test_ctrl_c(wait):
+    """Ends all ranks at once, also where they wait for one another; others may follow."""
+    code = ("import axe, os, time\n"
+            f"def f(world):\n    os.write(1, b'in\\n')\n    while True: {wait}\n"
+            "try:\n    axe.spmd(2)(f)\nexcept KeyboardInterrupt:\n"
+            "    print(axe.spmd(2)(lambda world: world.rank))")
+    p = run("import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + code)
+    assert p.stdout.readline() + p.stdout.readline() == "in\nin\n"
+    begun = time.monotonic()
+    p.send_signal(signal.SIGINT)
+    assert p.communicate()[0] == "[0, 1]\n"
+    assert time.monotonic() - begun < 8
+
+
 # A communicator with mpi4py's methods over a pipe to the parent, who has all.
 COMM = """
 import axe, pickle, sys

@@ -94,7 +94,8 @@ axe_spmd(axe_ctx *cx, const axe_engine_options *opt, axe_rank_fn *fn,
     e->room = o.heap;
     e->speaks = o.speaks;
     e->forking = o.forking;
-    e->forking_user = o.forking_user;
+    e->stop = o.stop;
+    e->user = o.user;
     e->doing = "the start";
     AXE_TRY(e->ops->open(e, &l, &o));
     st = axe_engine_barrier(e);

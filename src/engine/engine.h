@@ -63,7 +63,8 @@ struct axe_engine {
     const char       *doing;  /* for a text on who waits: "the barrier" */
     bool             *speaks; /* these as in axe_engine_options */
     void (*forking)(void *user, axe_forking when);
-    void *forking_user;
+    const char *(*stop)(void *user);
+    void *user;
     void *execs; /* run/rank.c: the last that has taken memory */
     void *state;
 };
@@ -77,6 +78,13 @@ engine_own(const axe_engine *e)
 
 /* Is what a launcher says of this process possible?  EARG */
 axe_status engine_check_launcher(axe_ctx *cx, const axe_launcher *l);
+
+/* Why this rank is to wait no longer; NULL: it waits on. */
+static inline const char *
+engine_stop(const axe_engine *e)
+{
+    return e->stop ? e->stop(e->user) : NULL;
+}
 
 int64_t engine_now_ms(void);
 

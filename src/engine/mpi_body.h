@@ -138,8 +138,9 @@ reserve(axe_engine *e, int64_t bytes)
 static axe_status
 wait_all(axe_engine *e, int n, handle *request)
 {
-    int64_t until = engine_now_ms() + e->timeout_ms;
-    int     done = 0, code = 0;
+    int64_t     until = engine_now_ms() + e->timeout_ms;
+    int         done = 0, code = 0;
+    const char *why;
 
     for (int i = 1; !done; i++) {
         code = mpi.Testall(n, request, &done, mpi_ignore);
@@ -147,6 +148,9 @@ wait_all(axe_engine *e, int n, handle *request)
             return trouble(e, "Testall", code);
         if (!done && i % POLLS == 0)
             sched_yield();
+        why = !done && i % (POLLS * 16) == 0 ? engine_stop(e) : NULL;
+        if (why)
+            return axe_fail(e->cx, AXE_NOWHERE, AXE_EDEVICE, "%s", why);
         if (!done && i % (POLLS * 16) == 0 && engine_now_ms() > until)
             return axe_fail(e->cx, AXE_NOWHERE, AXE_EDEVICE,
                             "rank %" PRId64 " of %" PRId64

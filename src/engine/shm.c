@@ -159,8 +159,9 @@ sleep_on(shm_word *w, uint32_t want)
 static axe_status
 wait_long(axe_engine *e, shm_word *w, int64_t peer, uint32_t want)
 {
-    shm_state *s = e->state;
-    int64_t    until = engine_now_ms() + e->timeout_ms;
+    shm_state  *s = e->state;
+    int64_t     until = engine_now_ms() + e->timeout_ms;
+    const char *why;
 
     while (!reached(w, want)) {
         if (atomic_load(&s->head->failed))
@@ -170,13 +171,16 @@ wait_long(axe_engine *e, shm_word *w, int64_t peer, uint32_t want)
             break;
         if (is_gone(e, peer) && !reached(w, want))
             return failed(e);
-        if (engine_now_ms() < until)
+        why = engine_stop(e);
+        if (!why && engine_now_ms() < until)
             continue;
-        fail(e, axe_textf(e->cx,
-                          "rank %" PRId64 " of %" PRId64 " waited %.3g s for "
-                          "rank %" PRId64 " in %s",
-                          e->rank, e->size, (double)e->timeout_ms / 1e3, peer,
-                          e->doing));
+        if (!why)
+            why = axe_textf(e->cx,
+                            "rank %" PRId64 " of %" PRId64 " waited %.3g s "
+                            "for rank %" PRId64 " in %s",
+                            e->rank, e->size, (double)e->timeout_ms / 1e3, peer,
+                            e->doing);
+        fail(e, why);
         return failed(e);
     }
     return AXE_OK;

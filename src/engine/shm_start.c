@@ -81,7 +81,7 @@ static void
 tell(const axe_engine *e, axe_forking when)
 {
     if (e->forking)
-        e->forking(e->forking_user, when);
+        e->forking(e->user, when);
 }
 
 static axe_status
