@@ -58,6 +58,17 @@ AXE_CHECK axe_status axe_mesh_launch(axe_ctx *cx, const axe_program *p,
                                      const axe_array *array, int n_size,
                                      const axe_size *size);
 
+/* The same, timed: behind one run that does not count `n` more, seconds[n] of
+ * each, ascending, and on how many devices.  What is inout goes on from run to
+ * run.
+ * Errors  as above */
+AXE_CHECK axe_status axe_mesh_time(axe_ctx *cx, const axe_program *p,
+                                   const axe_engine_options *opt,
+                                   const axe_device_spec *spec, int n_array,
+                                   const axe_array *array, int n_size,
+                                   const axe_size *size, int n, double *seconds,
+                                   int64_t *n_device);
+
 /* ----------------------------------------------------------- local arrays */
 
 /* What one device has of an argument, and how the whole one is spread, as its

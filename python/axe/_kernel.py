@@ -465,6 +465,17 @@ class Kernel(_axe.Caller):
             self, args, target or self.machine or "sm_90a", out, policy, cluster, seed, sms,
             max_steps, check, timeline, keywords)
 
+    def _timed(self, l: _measure.Launch, device: Any, runs: int, budget: float
+               ) -> Tuple[str, Tuple[float, ...]]:
+        """Where, and how long."""
+        return (_measure.device_text(device),
+                _axe.Exec(l.program, device).time(l.arrays, l.sizes, runs, budget))
+
+    def _checked(self, l: _measure.Launch, device: Any, host: Any
+                 ) -> List[_measure.Compared]:
+        """Rows of `Difference`, with row-major numbers for indices."""
+        return _axe.Exec(l.program, device).check(l.arrays, l.sizes, host)
+
     def tune(self, *args: Any, target: Optional[str] = None,
              device: Optional[Device] = None, budget: float = 30.0,
              records: Optional[str] = None,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Arrays = Tuple[Tuple[str, Any], ...]
 Sizes = Tuple[Tuple[str, int], ...]
+Compared = Tuple[str, int, int, int, float, float, float, int, float, float, float]
 Progress = Callable[[str, int, int, Optional[float]], Any]
 # How copies happen, and which turns clusters have.
 POLICIES = {"lazy": (0, 0), "eager": (1, 0), "random": (2, 0), "behind": (0, 1), "ahead": (1, 2)}
@@ -390,9 +391,9 @@ def timed(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
     l = launch(kernel, args, out, keywords, device=device)
     kernel._check_places([n for n, _ in l.arrays],
                          [_arrays.look(x) for _, x in l.arrays], device)
-    seconds = _axe.Exec(l.program, device).time(l.arrays, l.sizes, runs, budget)
+    where, seconds = l.kernel._timed(l, device, runs, budget)
     flops, n_bytes = l.program.work(l.arrays, l.sizes)
-    return Timing(tuple(sorted(seconds)), flops, n_bytes, device_text(device))
+    return Timing(tuple(sorted(seconds)), flops, n_bytes, where)
 
 
 def checked(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
@@ -407,7 +408,7 @@ def checked(kernel: "Kernel", args: Tuple[Any, ...], out: Any, device: Any,
         host = _device.Device(threads=1)
     shapes = {p.name: s for p, s in zip(kernel.params, l.program.shapes(
         l.arrays, l.sizes))}
-    rows = _axe.Exec(l.program, device).check(l.arrays, l.sizes, host)
+    rows = l.kernel._checked(l, device, host)
     return Check(tuple(Difference(*r[:7], _index(shapes[r[0]], r[7]), *r[8:])
                        for r in rows))
 

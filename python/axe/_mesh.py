@@ -9,6 +9,7 @@ from ._arrays import CPU
 from ._errors import ArgumentError, CallError
 from ._kernel import STAGES, Kernel, Param
 from ._layout import Layout
+from ._measure import Compared, Launch
 from ._numbers import integer
 
 TIMEOUT_MS = 30000
@@ -104,6 +105,9 @@ class MeshKernel(Kernel):
     elsewhere, it takes whole arrays, and ``P=4`` or whatever the mesh's size is
     called: it runs on that many processes, and returns whole arrays.  Else it is
     called as any `Kernel` is; inputs that are not row-major are copied.
+
+    `time` (20 runs, where ``runs`` does not say it), `check` and `simulate` take whole
+    arrays, too.
     """
 
     _meshed: Dict[Any, Any]
@@ -202,6 +206,23 @@ class MeshKernel(Kernel):
         arrays, _ = self._rows([*self._inputs, *self._outputs], local)
         program.mesh_launch(arrays, self._sizes, 0, TIMEOUT_MS)
         return self._result(call, local)
+
+    def _timed(self, l: Launch, device: Any, runs: int, budget: float
+               ) -> Tuple[str, Tuple[float, ...]]:
+        self._check_alone(l.program)
+        n, seconds = l.program.mesh_time(l.arrays, l.sizes, 0, TIMEOUT_MS, runs)
+        return f"{n} devices", seconds
+
+    def _checked(self, l: Launch, device: Any, host: Any) -> List[Compared]:
+        self._check_alone(l.program)
+        rows: List[Compared] = l.program.mesh_check(l.arrays, l.sizes, 0, TIMEOUT_MS, host)
+        return rows
+
+    def _check_alone(self, program: Any) -> None:
+        if _spmd.current() is not None:
+            raise CallError(f"{self.name} is timed and checked from one process, which starts "
+                            "the ranks; a rank measures by its clock around a call")
+        self._check_open(program)
 
     def _check_open(self, program: Any) -> None:
         """Does anything say how many devices there are?"""

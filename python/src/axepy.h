@@ -195,15 +195,39 @@ int axepy_add_caller(PyObject *module);
 int axepy_add_ranks(PyObject *module);
 int axepy_add_rank_exec(PyObject *module);
 
-/* Methods of measure.c. */
+/* One method of a program, or of an exec on its device: locks are held, the
+ * arguments are there, and all is given back in the end. */
+typedef struct axepy_job {
+    axe_ctx         *cx;
+    axepy_program   *program;
+    axepy_exec      *exec; /* or NULL */
+    axe_mark         mark;
+    axepy_arguments *with;
+} axepy_job;
+
+/* arrays  ((name, array or number), ...); -1: raised, and nothing to give back
+ */
+int axepy_job_begin(axepy_job *j, axepy_program *p, axepy_exec *e,
+                    PyObject *arrays, PyObject *sizes);
+/* Raise what has failed, give all back; out, or NULL and nothing of it.  An
+ * exception that is there already stays. */
+PyObject *axepy_job_end(axepy_job *j, axe_status st, PyObject *out);
+/* (name, n, wrong, unbound, max_abs, max_rel, max_share, worst, got, want,
+ * bound) of each parameter that is written. */
+axe_status axepy_compare(const axepy_job *j, const axe_reference *r,
+                         PyObject *list);
+/* [s] as a tuple; NULL: raised. */
+PyObject *axepy_seconds(int n, const double *time);
+
+/* Methods of measure.c and mesh.c. */
 PyObject *axepy_program_shapes(PyObject *program, PyObject *args);
 PyObject *axepy_program_work(PyObject *program, PyObject *args);
 PyObject *axepy_program_simulate(PyObject *program, PyObject *args);
 PyObject *axepy_exec_time(PyObject *exec, PyObject *args);
 PyObject *axepy_exec_check(PyObject *exec, PyObject *args);
-
-/* Of ranks.c. */
 PyObject *axepy_mesh_launch(PyObject *program, PyObject *args);
+PyObject *axepy_mesh_time(PyObject *program, PyObject *args);
+PyObject *axepy_mesh_check(PyObject *program, PyObject *args);
 
 /* A new ctx that knows a machine's axes, "nvidia" (NULL: none); NULL: raised.
  */

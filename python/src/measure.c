@@ -81,21 +81,11 @@ axepy_arguments_get(axe_ctx *cx, const axe_program *p, PyObject *arrays,
 /* ---------------------------------------------------------- what a method is
  */
 
-/* One method of a program, or of an exec on its device: locks are held, the
- * arguments are there, and all is given back in the end. */
-typedef struct job {
-    axe_ctx         *cx;
-    axepy_program   *program;
-    axepy_exec      *exec; /* or NULL */
-    axe_mark         mark;
-    axepy_arguments *with;
-} job;
-
-static int
-begin(job *j, axepy_program *p, axepy_exec *e, PyObject *arrays,
-      PyObject *sizes)
+int
+axepy_job_begin(axepy_job *j, axepy_program *p, axepy_exec *e, PyObject *arrays,
+                PyObject *sizes)
 {
-    *j = (job){.cx = p->cx, .program = p, .exec = e};
+    *j = (axepy_job){.cx = p->cx, .program = p, .exec = e};
     j->with = PyMem_Malloc(sizeof *j->with);
     if (!j->with) {
         PyErr_NoMemory();
@@ -118,10 +108,8 @@ begin(job *j, axepy_program *p, axepy_exec *e, PyObject *arrays,
     return -1;
 }
 
-/* Raise what has failed, give all back; out, or NULL and nothing of it.  An
- * exception that is there already stays. */
-static PyObject *
-end(job *j, axe_status st, PyObject *out)
+PyObject *
+axepy_job_end(axepy_job *j, axe_status st, PyObject *out)
 {
     if (st != AXE_OK) {
         for (int i = 0; i < j->with->n; i++)
@@ -163,16 +151,16 @@ axepy_program_shapes(PyObject *self, PyObject *args)
     int            n = axe_program_n_param(p->program);
     axe_shape     *shape;
     axe_status     st;
-    job            j;
+    axepy_job      j;
 
     if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &arrays, &PyTuple_Type,
                           &sizes) ||
-        begin(&j, p, NULL, arrays, sizes) < 0)
+        axepy_job_begin(&j, p, NULL, arrays, sizes) < 0)
         return NULL;
     shape = axe_new_array(j.cx, axe_shape, n + 1);
     st = axe_program_shapes(j.cx, p->program, j.with->n, j.with->array,
                             j.with->n_size, j.with->size, shape);
-    return end(&j, st, st == AXE_OK ? shapes_of(n, shape) : NULL);
+    return axepy_job_end(&j, st, st == AXE_OK ? shapes_of(n, shape) : NULL);
 }
 
 /* work(arrays, sizes) -> (flops, bytes) */
@@ -183,21 +171,22 @@ axepy_program_work(PyObject *self, PyObject *args)
     PyObject       *arrays, *sizes;
     axe_launch_work w = {0};
     axe_status      st;
-    job             j;
+    axepy_job       j;
 
     if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &arrays, &PyTuple_Type,
                           &sizes) ||
-        begin(&j, p, NULL, arrays, sizes) < 0)
+        axepy_job_begin(&j, p, NULL, arrays, sizes) < 0)
         return NULL;
     st = axe_program_work(j.cx, p->program, j.with->n, j.with->array,
                           j.with->n_size, j.with->size, &w);
-    return end(&j, st,
-               st == AXE_OK ? Py_BuildValue("(dd)", w.flops, w.bytes) : NULL);
+    return axepy_job_end(
+        &j, st, st == AXE_OK ? Py_BuildValue("(dd)", w.flops, w.bytes) : NULL);
 }
 
 /* -------------------------------------------------------------------- time */
 
 enum { MAX_TIME = 1000, MIN_TIME = 5, N_WARM = 2, GPU_TIMES = 20 };
+
 /* Has Ctrl-C been pressed?  It is raised then. */
 static bool
 interrupted(void)
@@ -212,7 +201,7 @@ interrupted(void)
 /* n > 0: so many runs; else what the budget has room for.  n_done is below 0
  * after Ctrl-C. */
 static axe_status
-time_cpu(const job *j, int n, double budget, double *time, int *n_done)
+time_cpu(const axepy_job *j, int n, double budget, double *time, int *n_done)
 {
     axe_call  *call = NULL;
     double     first, heard, start;
@@ -245,11 +234,21 @@ time_cpu(const job *j, int n, double budget, double *time, int *n_done)
 }
 
 static axe_status
-time_gpu(const job *j, int n, double *time, int *n_done)
+time_gpu(const axepy_job *j, int n, double *time, int *n_done)
 {
     *n_done = n > 0 ? n : GPU_TIMES;
     return axe_gpu_time(j->cx, j->exec->gpu, j->with->n, j->with->array,
                         j->with->n_size, j->with->size, *n_done, time);
+}
+
+PyObject *
+axepy_seconds(int n, const double *time)
+{
+    PyObject *out = PyTuple_New(n);
+
+    for (int i = 0; out && i < n; i++)
+        PyTuple_SetItem(out, i, PyFloat_FromDouble(time[i]));
+    return axepy_whole(out);
 }
 
 /* time(arrays, sizes, n, budget) -> (seconds of each run, ...) */
@@ -261,7 +260,7 @@ axepy_exec_time(PyObject *self, PyObject *args)
     double      budget, time[MAX_TIME];
     int         n, n_done = 0;
     axe_status  st;
-    job         j;
+    axepy_job   j;
 
     if (!PyArg_ParseTuple(args, "O!O!id", &PyTuple_Type, &arrays, &PyTuple_Type,
                           &sizes, &n, &budget))
@@ -269,27 +268,23 @@ axepy_exec_time(PyObject *self, PyObject *args)
     if (n < 0 || n > MAX_TIME || !(budget >= 0))
         return axepy_fail(AXE_EARG, "runs are 1 to %d, a budget is in seconds",
                           MAX_TIME);
-    if (begin(&j, e->program, e, arrays, sizes) < 0)
+    if (axepy_job_begin(&j, e->program, e, arrays, sizes) < 0)
         return NULL;
     if (axepy_arguments_check(e->program->program, j.with) < 0)
-        return end(&j, AXE_OK, NULL);
+        return axepy_job_end(&j, AXE_OK, NULL);
     Py_BEGIN_ALLOW_THREADS;
     st = e->cpu ? time_cpu(&j, n, budget, time, &n_done)
                 : time_gpu(&j, n, time, &n_done);
     Py_END_ALLOW_THREADS;
     if (st == AXE_OK && n_done >= 0)
-        out = PyTuple_New(n_done);
-    for (int i = 0; out && i < n_done; i++)
-        PyTuple_SetItem(out, i, PyFloat_FromDouble(time[i]));
-    return axepy_whole(end(&j, st, out));
+        out = axepy_seconds(n_done, time);
+    return axepy_job_end(&j, st, out);
 }
 
 /* ------------------------------------------------------------------- check */
 
-/* (name, n, wrong, unbound, max_abs, max_rel, max_share, worst, got, want,
- * bound) of each parameter that is written. */
-static axe_status
-compare(const job *j, const axe_reference *r, PyObject *list)
+axe_status
+axepy_compare(const axepy_job *j, const axe_reference *r, PyObject *list)
 {
     for (int i = 0; i < j->with->n; i++) {
         const axe_array *a = &j->with->array[i];
@@ -313,7 +308,7 @@ compare(const job *j, const axe_reference *r, PyObject *list)
 }
 
 static axe_status
-run_once(const job *j)
+run_once(const axepy_job *j)
 {
     const axepy_arguments *w = j->with;
 
@@ -332,7 +327,7 @@ axepy_exec_check(PyObject *self, PyObject *args)
     axe_reference *r = NULL;
     PyObject      *arrays, *sizes, *device, *out;
     axe_status     st;
-    job            j;
+    axepy_job      j;
 
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &arrays, &PyTuple_Type,
                           &sizes, axepy_device_type, &device))
@@ -342,7 +337,7 @@ axepy_exec_check(PyObject *self, PyObject *args)
         return axepy_fail(AXE_EARG, "the reference runs on a CPU");
     if (d != e->device && axepy_acquire(&d->lock) < 0)
         return NULL;
-    if (begin(&j, e->program, e, arrays, sizes) < 0) {
+    if (axepy_job_begin(&j, e->program, e, arrays, sizes) < 0) {
         if (d != e->device)
             axepy_release(&d->lock);
         return NULL;
@@ -350,7 +345,7 @@ axepy_exec_check(PyObject *self, PyObject *args)
     if (axepy_arguments_check(e->program->program, j.with) < 0) {
         if (d != e->device)
             axepy_release(&d->lock);
-        return end(&j, AXE_OK, NULL);
+        return axepy_job_end(&j, AXE_OK, NULL);
     }
     Py_BEGIN_ALLOW_THREADS;
     st = axe_reference_new(j.cx, d->cpu, e->program->program, j.with->n,
@@ -360,13 +355,13 @@ axepy_exec_check(PyObject *self, PyObject *args)
     Py_END_ALLOW_THREADS;
     out = st == AXE_OK ? PyList_New(0) : NULL;
     if (out)
-        st = compare(&j, r, out);
+        st = axepy_compare(&j, r, out);
     if (PyErr_Occurred())
         Py_CLEAR(out);
     axe_reference_free(r);
     if (d != e->device)
         axepy_release(&d->lock);
-    return end(&j, st, out);
+    return axepy_job_end(&j, st, out);
 }
 
 /* ---------------------------------------------------------------- simulate */
@@ -385,12 +380,12 @@ axepy_program_simulate(PyObject *self, PyObject *args)
     long long          steps, who;
     int                policy, turns, check, timeline;
     axe_status         st;
-    job                j;
+    axepy_job          j;
 
     if (!PyArg_ParseTuple(args, "O!O!iiLKiLpp", &PyTuple_Type, &arrays,
                           &PyTuple_Type, &sizes, &policy, &turns, &who, &seed,
                           &with.n_sm, &steps, &check, &timeline) ||
-        begin(&j, p, NULL, arrays, sizes) < 0)
+        axepy_job_begin(&j, p, NULL, arrays, sizes) < 0)
         return NULL;
     with.policy = (axe_sim_policy)policy;
     with.seed = seed;
@@ -400,7 +395,7 @@ axepy_program_simulate(PyObject *self, PyObject *args)
     with.who = who;
     with.timeline = timeline;
     if (axepy_arguments_check(p->program, j.with) < 0)
-        return end(&j, AXE_OK, NULL);
+        return axepy_job_end(&j, AXE_OK, NULL);
     Py_BEGIN_ALLOW_THREADS;
     st = axe_program_simulate(j.cx, p->program, j.with->n, j.with->array,
                               j.with->n_size, j.with->size, &with, &found);
@@ -419,5 +414,5 @@ axepy_program_simulate(PyObject *self, PyObject *args)
         out = Py_BuildValue("(sszz)", text.text, json.text, svg.text,
                             events.text);
     }
-    return end(&j, st, out);
+    return axepy_job_end(&j, st, out);
 }

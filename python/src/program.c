@@ -485,6 +485,8 @@ static PyMethodDef program_methods[] = {
     {"work", axepy_program_work, METH_VARARGS, "operations and bytes"},
     {"simulate", axepy_program_simulate, METH_VARARGS, "a GPU's, on the host"},
     {"mesh_launch", axepy_mesh_launch, METH_VARARGS, "on devices of a mesh"},
+    {"mesh_time", axepy_mesh_time, METH_VARARGS, "timed"},
+    {"mesh_check", axepy_mesh_check, METH_VARARGS, "beside the reference"},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_free},

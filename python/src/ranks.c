@@ -1,12 +1,10 @@
-/* ranks.c - ranks that run a function of Python's; kernels over a mesh from one
- * process, on whole arrays.
+/* ranks.c - ranks that run a function of Python's.
  *
  * The caller is rank 0, and others are forked from it.  The interpreter is told
  * of that as by os.fork: its lock is held across, and released while ranks wait
  * for one another. */
 #include <string.h>
 
-#include "axe/dist.h"
 #include "axepy.h"
 
 PyTypeObject *axepy_ranks_type;
@@ -353,72 +351,6 @@ static PyType_Slot ranks_slots[] = {{Py_tp_dealloc, ranks_free},
                                     {0, NULL}};
 static PyType_Spec ranks_spec = {"axe._axe.Ranks", sizeof(axepy_ranks), 0,
                                  Py_TPFLAGS_DEFAULT, ranks_slots};
-
-/* ------------------------------------------------------------ whole arrays */
-
-/* Results of ranks that somebody else has started would be on one of them. */
-static axe_status
-check_alone(axe_ctx *cx)
-{
-    axe_launcher l;
-
-    AXE_TRY(axe_launcher_find(cx, &l));
-    if (!l.launcher)
-        return AXE_OK;
-    axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-             "%s has launched %lld ranks, and whole arrays are for one process",
-             l.launcher, (long long)l.size);
-    axe_help(cx,
-             "call the kernel in a function that axe.spmd() runs, with what "
-             "each rank has");
-    return AXE_EARG;
-}
-
-/* mesh_launch(arrays, sizes, threads, timeout_ms), a method of programs */
-PyObject *
-axepy_mesh_launch(PyObject *self, PyObject *args)
-{
-    axepy_program     *p = (axepy_program *)self;
-    axe_engine_options o = {0};
-    axe_device_spec    spec = {0};
-    axepy_arguments   *with;
-    PyObject          *arrays, *sizes, *out = NULL;
-    long long          threads, timeout;
-    axe_status         st;
-
-    if (!PyArg_ParseTuple(args, "O!O!LL", &PyTuple_Type, &arrays, &PyTuple_Type,
-                          &sizes, &threads, &timeout))
-        return NULL;
-    o.timeout_ms = timeout;
-    spec.n_thread = threads;
-    with = PyMem_Malloc(sizeof *with);
-    if (!with)
-        return PyErr_NoMemory();
-    if (axepy_acquire(&p->lock) < 0) {
-        PyMem_Free(with);
-        return NULL;
-    }
-    axe_mark m = axe_ctx_mark(p->cx);
-    if (axepy_arguments_get(p->cx, p->program, arrays, sizes, with) == 0) {
-        if (axepy_arguments_check(p->program, with) == 0) {
-            Py_BEGIN_ALLOW_THREADS;
-            st = check_alone(p->cx);
-            if (st == AXE_OK)
-                st = axe_mesh_launch(p->cx, p->program, &o, &spec, with->n,
-                                     with->array, with->n_size, with->size);
-            Py_END_ALLOW_THREADS;
-            if (st == AXE_OK)
-                out = (Py_INCREF(Py_None), Py_None);
-            else
-                axepy_raise(p->cx, st, m);
-        }
-        axepy_drop_all(with->n, with->view);
-    }
-    axe_ctx_release(p->cx, m);
-    axepy_release(&p->lock);
-    PyMem_Free(with);
-    return out;
-}
 
 int
 axepy_add_ranks(PyObject *module)

@@ -314,6 +314,25 @@ def test_when_it_is_over():
         M.iota(1, M=3)
 
 
+def test_measured():
+    """From one process, on arrays that are given or random; inout arrays stay."""
+    c = M.product.check(M=20, N=7, K=30, P=3)
+    assert c and c.outputs[0].n == 140
+    y = np.ones(5, "f4")
+    c = M.add.check(np.ones(5, "f4"), 2, y, P=2)
+    assert c.ok and c.outputs[0].name == "Y" and (y == 1).all()
+    t = M.product.time(np.ones((4, 6), "f4"), np.ones((2, 6), "f4"), P=2, runs=7)
+    assert len(t.seconds) == 7 and t.device == "2 devices" and t.seconds[0] > 0
+    assert len(M.product.with_(P=1).time(M=4, N=2, K=6).seconds) == 20
+    s = M.product.simulate(M=20, N=7, K=30, P=3, target="sm_90a")
+    assert s.ok and s.outputs[0].shape == (20, 7)
+    for call, says in [(lambda: M.rows.check(M=2, N=2), "how many devices there are along gpu"),
+                       (lambda: axe.spmd(1)(lambda world: M.rows.check(M=2, N=2, P=1)),
+                        "is timed and checked from one process")]:
+        with pytest.raises(axe.CallError, match=says):
+            call()
+
+
 # ------------------------------------------------------------- around the processes
 
 

@@ -1,5 +1,7 @@
 /* whole.c - a program over a mesh from one process, on whole arrays: ranks are
  * started for the launch, take their parts, and bring results to rank 0. */
+#include <stdlib.h>
+
 #include "axe/dist.h"
 #include "base/ctx.h"
 #include "run/dist.h"
@@ -45,6 +47,8 @@ typedef struct whole {
     const axe_dist_plan *plan;
     axe_device_spec      spec;
     void               **data;
+    int                  n_time; /* of rank 0 */
+    double              *times;  /* NULL: it runs once */
 } whole;
 
 static axe_status
@@ -52,7 +56,8 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
 {
     whole *w = user;
 
-    return axe_dist_on_rank(cx, e, w->plan, &w->spec, w->data, 0, NULL);
+    return axe_dist_on_rank(cx, e, w->plan, &w->spec, w->data, w->n_time,
+                            w->times);
 }
 
 /* Sizes with the open axis of the mesh, which is what a launcher makes it. */
@@ -95,23 +100,56 @@ start(axe_ctx *cx, const axe_engine_options *opt, const axe_device_spec *spec,
     return st == AXE_OK ? axe_spmd(cx, &o, on_rank, w) : st;
 }
 
-axe_status
-axe_mesh_launch(axe_ctx *cx, const axe_program *p,
-                const axe_engine_options *opt, const axe_device_spec *spec,
-                int n_array, const axe_array *array, int n_size,
-                const axe_size *size)
+static axe_status
+launch(axe_ctx *cx, const axe_program *p, const axe_engine_options *opt,
+       const axe_device_spec *spec, int n_array, const axe_array *array,
+       int n_size, const axe_size *size, whole *w)
 {
     AXE_NEED(cx, p);
     AXE_NEED_ALL(cx, n_array, array);
     AXE_NEED_ALL(cx, n_size, size);
     axe_dist_options o = {.measured = opt && opt->engine ? opt->engine : "shm"};
     axe_bound        b;
-    whole            w = {0};
 
     AXE_TRY(axe_dist_check(cx, p));
     AXE_TRY(take_axis(cx, p, n_array, array, &n_size, &size));
     AXE_TRY(axe_bind(cx, p->kernel, n_array, array, n_size, size, true, &b));
-    AXE_TRY(axe_dist_plan_with(cx, p, b.size, &o, &w.plan));
-    w.data = b.data;
-    return start(cx, opt, spec, &w);
+    AXE_TRY(axe_dist_plan_with(cx, p, b.size, &o, &w->plan));
+    w->data = b.data;
+    return start(cx, opt, spec, w);
+}
+
+axe_status
+axe_mesh_launch(axe_ctx *cx, const axe_program *p,
+                const axe_engine_options *opt, const axe_device_spec *spec,
+                int n_array, const axe_array *array, int n_size,
+                const axe_size *size)
+{
+    whole w = {0};
+
+    return launch(cx, p, opt, spec, n_array, array, n_size, size, &w);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+axe_status
+axe_mesh_time(axe_ctx *cx, const axe_program *p, const axe_engine_options *opt,
+              const axe_device_spec *spec, int n_array, const axe_array *array,
+              int n_size, const axe_size *size, int n, double *seconds,
+              int64_t *n_device)
+{
+    AXE_NEED(cx, n_device);
+    AXE_NEED_ALL(cx, n, seconds);
+    whole w = {.n_time = n, .times = seconds};
+
+    AXE_TRY(launch(cx, p, opt, spec, n_array, array, n_size, size, &w));
+    qsort(seconds, (size_t)n, sizeof *seconds, by_value);
+    *n_device = w.plan->d.n_device;
+    return AXE_OK;
 }
