@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include <cmocka.h>
 
 #include "axe/engine.h"
+#include "engine/swap.h"
 
 static double
 now(void)
@@ -93,6 +95,58 @@ test_memory(void **state)
             fail_msg("%d ranks: %s", n, axe_last_error(cx));
         axe_ctx_free(cx);
     }
+}
+
+static int
+n_open(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Each rank has a file with its number in it, and sees those of all others;
+ * nothing but these is open behind it.  user: one of them gives none. */
+static axe_status
+swaps(axe_ctx *cx, axe_engine *e, void *user)
+{
+    int64_t    n = axe_engine_size(e), me = axe_engine_rank(e), seen;
+    int        mine = memfd_create("mine", 0), all[64], before = n_open();
+    axe_status st;
+
+    if (write(mine, &me, sizeof me) != sizeof me)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "no file");
+    st = engine_swap_descriptors(e, user && me == 1 ? 1 << 20 : mine, all);
+    for (int64_t r = 0; r < n && st == AXE_OK; r++) {
+        if ((all[r] < 0) != (r == me) ||
+            (r != me && (pread(all[r], &seen, sizeof seen, 0) != sizeof seen ||
+                         seen != r || close(all[r]) != 0)))
+            st = axe_fail(cx, AXE_NOWHERE, AXE_EARG, "not the file of %d",
+                          (int)r);
+    }
+    if (n_open() != before)
+        st = axe_fail(cx, AXE_NOWHERE, AXE_EARG, "descriptors are left");
+    return st;
+}
+
+static void
+test_swap(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    axe_engine_options o = {0};
+
+    (void)state;
+    for (o.n_rank = 1; o.n_rank < 14; o.n_rank += o.n_rank < 3 ? 1 : 5)
+        if (axe_spmd(cx, &o, swaps, NULL) != AXE_OK)
+            fail_msg("%d ranks: %s", (int)o.n_rank, axe_last_error(cx));
+    o.n_rank = 3;
+    assert_int_not_equal(axe_spmd(cx, &o, swaps, &o), AXE_OK);
+    assert_string_equal(axe_last_error(cx),
+                        "engine: giving a descriptor to rank 2: Bad file "
+                        "descriptor");
+    axe_ctx_free(cx);
 }
 
 enum { N_BATCH = 10, N_BARRIER = 200 };
@@ -587,10 +641,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_oversubscribed),
-        cmocka_unit_test(test_faults), cmocka_unit_test(test_first_is_killed),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_launchers),
-        cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_oversubscribed),  cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_first_is_killed), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_launchers),       cmocka_unit_test(test_joined),
     };
 
     set_variables("");
