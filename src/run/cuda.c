@@ -22,7 +22,8 @@ static const char *const usual[] = {"libcuda.so.1", "libcuda.so"};
 static axe_cuda       loaded;
 static const char    *missing;
 static int            started; /* what Init gave */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT,
+                      once_started = PTHREAD_ONCE_INIT;
 
 static void
 load(void)
@@ -43,20 +44,32 @@ load(void)
                         &table[AXE_LEN(symbol) + i]))
             table[AXE_LEN(symbol) + i] = NULL;
     memcpy(&loaded, table, sizeof loaded);
+}
+
+static void
+start(void)
+{
     started = loaded.Init(0);
+}
+
+axe_status
+axe_cuda_find(axe_ctx *cx)
+{
+    pthread_once(&once, load);
+    if (!missing)
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+             "an NVIDIA GPU needs its driver, but there is no %s", missing);
+    axe_help(cx, "install the driver; without a GPU use `axe sim`, or "
+                 "`axe compile` for the code alone");
+    return AXE_EDEVICE;
 }
 
 axe_status
 axe_cuda_load(axe_ctx *cx, const axe_cuda **out)
 {
-    pthread_once(&once, load);
-    if (missing) {
-        axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
-                 "an NVIDIA GPU needs its driver, but there is no %s", missing);
-        axe_help(cx, "install the driver; without a GPU use `axe sim`, or "
-                     "`axe compile` for the code alone");
-        return AXE_EDEVICE;
-    }
+    AXE_TRY(axe_cuda_find(cx));
+    pthread_once(&once_started, start);
     AXE_TRY(axe_cuda_check(cx, &loaded, started, "starting the driver"));
     *out = &loaded;
     return AXE_OK;
@@ -68,9 +81,14 @@ static const struct {
     const char *help;
 } helps[] = {
     {2, "free device memory, or use smaller arrays"},
+    {3, "this process was forked behind the driver's start, and cannot use it: "
+        "start ranks before anything is done on a GPU, or let torchrun, srun "
+        "or mpirun start them"},
     {100, "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES"},
     {209, "the code is for another architecture: compile with --target of the "
           "GPU at hand"},
+    {217, "GPUs that do not reach one another: `nvidia-smi topo -p2p rw` says "
+          "which do"},
     {700, "an address outside: run `axe sim` on the same sizes, it says where"},
     {701, "too many registers or too much shared memory for a launch: use "
           "smaller tiles or fewer stages"},

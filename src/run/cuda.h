@@ -17,6 +17,19 @@ typedef struct axe_cuda_launch {
     unsigned            n_attribute;
 } axe_cuda_launch;
 
+/* A block of memory that is made apart from its addresses, and who may access
+ * addresses. */
+typedef struct axe_cuda_memory {
+    int           type, handle_type; /* pinned; how others get it */
+    int           place, device;     /* a device's, which */
+    void         *of_windows;
+    unsigned char flags[8];
+} axe_cuda_memory;
+
+typedef struct axe_cuda_access {
+    int place, device, how;
+} axe_cuda_access;
+
 typedef struct axe_cuda {
 #define SYMBOL(name, type, args) type(*name) args;
 #define OPTIONAL(name, type, args) type(*name) args;
@@ -31,12 +44,20 @@ enum {
                                      once, or it fails */
     AXE_CUDA_LAUNCH_CLUSTER = 4,  /* extents of a cluster */
     AXE_CUDA_LAUNCH_EARLY = 6,    /* it may begin when the one before says so */
-    AXE_CUDA_NOT_SUPPORTED = 801  /* an answer */
+    AXE_CUDA_MEMORY_PINNED = 1,   /* of a block of memory */
+    AXE_CUDA_MEMORY_OF_DEVICE = 1,
+    AXE_CUDA_HANDLE_DESCRIPTOR = 1, /* it goes to others as an open file */
+    AXE_CUDA_ACCESS_READ_WRITE = 3,
+    AXE_CUDA_GRANULARITY_MINIMUM = 0,
+    AXE_CUDA_NOT_SUPPORTED = 801 /* an answer */
 };
 
 /* A tensor map as the hardware reads it. */
 enum { AXE_CUDA_MAP_BYTES = 128, AXE_CUDA_MAP_ALIGN = 128 };
 
+/* Is there a driver?  It is not started: a process that forks ranks must not
+ * have done so.  Errors  EDEVICE */
+AXE_CHECK axe_status axe_cuda_find(axe_ctx *cx);
 /* The process's one copy, initialised; it stays open.  $AXE_CUDA names another
  * library than libcuda.so.1.
  * Errors  EDEVICE: there is no driver, or it does not start */

@@ -118,9 +118,22 @@ is(const char *variable, const char *name)
             log_len += (size_t)said;                                           \
     } while (0)
 
+void
+fake_mapped(void *at, void *known, size_t bytes)
+{
+    (void)at, (void)known, (void)bytes;
+}
+
+void
+fake_unmapped(void *at)
+{
+    (void)at;
+}
+
 CALL(Init, (unsigned flags))
 {
     (void)flags;
+    fake_start();
     return fails("Init");
 }
 
@@ -139,7 +152,7 @@ CALL(GetErrorString, (int result, const char **text))
 
 CALL(DeviceGetCount, (int *n))
 {
-    *n = 1;
+    *n = fake_gpus();
     return fails("DeviceGetCount");
 }
 
@@ -156,7 +169,8 @@ CALL(DeviceGetAttribute, (int *value, int attribute, int device))
     int         have = cc ? atoi(cc) : 90;
 
     (void)device;
-    *value = attribute == 75                        ? have / 10
+    *value = fake_has_not(attribute)                ? 0
+             : attribute == 75                      ? have / 10
              : attribute == 76                      ? have % 10
              : attribute == 38 && getenv("FAKE_L2") ? atoi(getenv("FAKE_L2"))
                                                     : 4;
@@ -165,9 +179,10 @@ CALL(DeviceGetAttribute, (int *value, int attribute, int device))
 
 CALL(DevicePrimaryCtxRetain, (void **ctx, int device))
 {
-    (void)device;
+    int bad = fake_retain(device);
+
     *ctx = log_text;
-    return fails("DevicePrimaryCtxRetain");
+    return bad ? bad : fails("DevicePrimaryCtxRetain");
 }
 
 CALL(CtxPushCurrent_v2, (void *ctx))

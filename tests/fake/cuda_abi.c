@@ -37,3 +37,20 @@ _Static_assert(CU_TENSOR_MAP_SWIZZLE_32B == 1 &&
                "swizzles");
 _Static_assert(CU_TENSOR_MAP_L2_PROMOTION_L2_128B == 2, "promotion");
 _Static_assert(sizeof(CUdeviceptr) == 8, "device memory");
+_Static_assert(sizeof(CUmemAllocationProp) == 32 &&
+                   offsetof(CUmemAllocationProp, requestedHandleTypes) == 4 &&
+                   offsetof(CUmemAllocationProp, location) == 8 &&
+                   offsetof(CUmemAllocationProp, win32HandleMetaData) == 16 &&
+                   offsetof(CUmemAllocationProp, allocFlags) == 24 &&
+                   CU_MEM_ALLOCATION_TYPE_PINNED == 1 &&
+                   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR == 1 &&
+                   CU_MEM_ALLOC_GRANULARITY_MINIMUM == 0,
+               "a block of memory");
+_Static_assert(sizeof(CUmemLocation) == 8 && offsetof(CUmemLocation, id) == 4 &&
+                   CU_MEM_LOCATION_TYPE_DEVICE == 1,
+               "where memory is");
+_Static_assert(sizeof(CUmemAccessDesc) == 12 &&
+                   offsetof(CUmemAccessDesc, flags) == 8 &&
+                   CU_MEM_ACCESS_FLAGS_PROT_READWRITE == 3,
+               "access to memory");
+_Static_assert(sizeof(CUmemGenericAllocationHandle) == 8, "handles of memory");

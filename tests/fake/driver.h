@@ -2,6 +2,10 @@
 #ifndef FAKE_DRIVER_H
 #define FAKE_DRIVER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #define CALL(name, args)                                                       \
     int cu##name args;                                                         \
     int cu##name args
@@ -15,5 +19,25 @@ typedef struct launch_config {
     } * attribute;
     unsigned n_attribute;
 } launch_config;
+
+typedef struct memory_prop {
+    int           type, handle_type, place, device;
+    void         *of_windows;
+    unsigned char flags[8];
+} memory_prop;
+
+typedef struct memory_access {
+    int place, device, how;
+} memory_access;
+
+/* vmm.c: how many GPUs there are; the driver starts, and a GPU is opened, which
+ * gives a result; is there none of what the attribute says? */
+int  fake_gpus(void);
+void fake_start(void);
+int  fake_retain(int device);
+bool fake_has_not(int attribute);
+/* A driver's own: bytes that ranks share can be accessed, and no more. */
+void fake_mapped(void *at, void *known, size_t bytes);
+void fake_unmapped(void *at);
 
 #endif

@@ -39,6 +39,7 @@ setting(const char *name, int usual)
 CALL(Init, (unsigned flags))
 {
     (void)flags;
+    fake_start();
     gpu.order = setting("PTX_ORDER", 0);
     return 0;
 }
@@ -57,7 +58,7 @@ CALL(GetErrorString, (int result, const char **text))
 
 CALL(DeviceGetCount, (int *n))
 {
-    *n = 1;
+    *n = fake_gpus();
     return 0;
 }
 
@@ -73,18 +74,18 @@ CALL(DeviceGetAttribute, (int *value, int attribute, int device))
     int cc = setting("PTX_CC", 90);
 
     (void)device;
-    *value = attribute == 75   ? cc / 10
-             : attribute == 76 ? cc % 10
-             : attribute == 97 ? SHARED_MOST
-                               : N_SM;
+    *value = fake_has_not(attribute) ? 0
+             : attribute == 75       ? cc / 10
+             : attribute == 76       ? cc % 10
+             : attribute == 97       ? SHARED_MOST
+                                     : N_SM;
     return 0;
 }
 
 CALL(DevicePrimaryCtxRetain, (void **ctx, int device))
 {
-    (void)device;
     *ctx = &gpu;
-    return 0;
+    return fake_retain(device);
 }
 
 CALL(CtxPushCurrent_v2, (void *ctx))
@@ -253,6 +254,31 @@ CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
         return refuse("a copy of memory that was not allocated");
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return 0;
+}
+
+/* Memory that ranks share: another one may write it, and says so beside it. */
+void
+fake_mapped(void *at, void *known, size_t bytes)
+{
+    ptx_region *r = calloc(1, sizeof *r);
+
+    if (!r)
+        abort();
+    *r = (ptx_region){gpu.region, at, known, bytes};
+    gpu.region = r;
+}
+
+void
+fake_unmapped(void *at)
+{
+    ptx_region **r = &gpu.region, *gone;
+
+    while (*r && (void *)(*r)->data != at)
+        r = &(*r)->next;
+    gone = *r;
+    if (gone)
+        *r = gone->next;
+    free(gone);
 }
 
 /* ---------------------------------------------------------- what a bench asks

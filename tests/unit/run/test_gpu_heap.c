@@ -1,0 +1,253 @@
+/* test_gpu_heap.c - memory of GPUs that ranks share, on a driver whose blocks
+ * are files (tests/fake/vmm.c): what one rank stores all see, each call that
+ * fails is the same error on all ranks, and nothing is left. */
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "run/gpu_heap.h"
+
+enum { RANKS = 4 };
+
+/* What a rank says of the driver behind it, for the test to see. */
+typedef struct told {
+    int     left[RANKS], open[RANKS];
+    int64_t stride[RANKS];
+    char    order[RANKS][2048];
+    bool    ended[RANKS];
+    char    said[1024];
+} told;
+
+static told *tells;
+
+static int (*fake_left)(void);
+static const char *(*fake_order)(void);
+
+static int
+n_open(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Words in each rank's block, written by all ranks. */
+static axe_status
+store_and_see(axe_ctx *cx, axe_engine *e, const axe_gpu_heap *h)
+{
+    int64_t n = axe_engine_size(e), me = axe_engine_rank(e);
+
+    for (int64_t r = 0; r < n; r++) {
+        int64_t *at = (int64_t *)(uintptr_t)(h->base + h->stride * (size_t)r);
+
+        at[me] = 100 * me + r;
+    }
+    AXE_TRY(axe_engine_barrier(e));
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t who = 0; who < n; who++) {
+            int64_t *at =
+                (int64_t *)(uintptr_t)(h->base + h->stride * (size_t)r);
+
+            if (at[who] != 100 * who + r)
+                return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "wrong memory");
+        }
+    return axe_engine_barrier(e);
+}
+
+static axe_status
+on_rank(axe_ctx *cx, axe_engine *e, void *user)
+{
+    int64_t       me = axe_engine_rank(e);
+    axe_gpu      *g = NULL;
+    axe_gpu_heap *h = NULL;
+    int           before;
+    axe_status    st = axe_gpu_of_rank(cx, e, NULL, &g);
+
+    (void)user;
+    before = n_open();
+    if (st == AXE_OK)
+        st = axe_gpu_heap_new(cx, e, g, 5000, &h);
+    if (st == AXE_OK) {
+        tells->stride[me] = (int64_t)h->stride;
+        st = store_and_see(cx, e, h);
+        axe_gpu_heap_free(h);
+    }
+    tells->left[me] = fake_left();
+    tells->open[me] = n_open() - before;
+    snprintf(tells->order[me], sizeof tells->order[me], "%s", fake_order());
+    tells->ended[me] = true;
+    axe_gpu_free(g);
+    return st;
+}
+
+/* What all end with; "" if well.  In a process of its own: one that has started
+ * the driver forks no ranks any more. */
+static const char *
+end_of(int n)
+{
+    int   status = 1;
+    pid_t pid;
+
+    memset(tells, 0, sizeof *tells);
+    pid = fork();
+    if (pid == 0) {
+        axe_ctx           *cx = axe_ctx_new();
+        axe_engine_options o = {.n_rank = n};
+        axe_status         st = axe_spmd(cx, &o, on_rank, NULL);
+
+        snprintf(tells->said, sizeof tells->said, "%s",
+                 st == AXE_OK ? "" : axe_last_error(cx));
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    for (int r = 0; r < n; r++) {
+        assert_true(tells->ended[r]);
+        assert_int_equal(tells->left[r], 0);
+        assert_int_equal(tells->open[r], 0);
+    }
+    return tells->said;
+}
+
+/* Ranks with a GPU each, and several that share one. */
+static void
+test_stores(void **state)
+{
+    (void)state;
+    for (int gpus = 1; gpus <= 3; gpus++)
+        for (int n = 1; n <= RANKS; n++) {
+            setenv("FAKE_GPUS", (char[]){(char)('0' + gpus), 0}, 1);
+            assert_string_equal(end_of(n), "");
+            assert_int_equal(tells->stride[n - 1], 2 << 20);
+        }
+    /* Blocks of other grains: the largest is the stride of all. */
+    setenv("FAKE_GRAIN", "4096", 1);
+    assert_string_equal(end_of(2), "");
+    assert_int_equal(tells->stride[0], 8192);
+    assert_int_equal(tells->stride[1], 8192);
+    assert_string_equal(end_of(1), "");
+    assert_int_equal(tells->stride[0], 8192);
+    unsetenv("FAKE_GRAIN");
+}
+
+static void
+test_order(void **state)
+{
+    (void)state;
+    setenv("FAKE_GPUS", "2", 1);
+    assert_string_equal(end_of(2), "");
+    assert_string_equal(
+        tells->order[1],
+        "MemGetAllocationGranularity DeviceCanAccessPeer MemCreate "
+        "MemGetAllocationGranularity MemExportToShareableHandle "
+        "MemImportFromShareableHandle MemAddressReserve MemMap MemMap "
+        "MemSetAccess MemUnmap MemUnmap MemAddressFree MemRelease MemRelease");
+}
+
+static const struct {
+    const char *variable, *value, *says;
+} faults[] = {
+    {"FAKE_FAIL", "MemGetAllocationGranularity:2",
+     "asking how memory is divided: CUDA_ERROR_FAKE (2), a text of the driver"},
+    {"FAKE_FAIL", "MemCreate:2",
+     "2097152 bytes that ranks share: CUDA_ERROR_FAKE (2), a text of the "
+     "driver"},
+    {"FAKE_FAIL", "MemExportToShareableHandle:1",
+     "sharing memory with other ranks: CUDA_ERROR_FAKE (1), a text of the "
+     "driver"},
+    {"FAKE_FAIL", "MemImportFromShareableHandle:1",
+     "the memory of rank 0: CUDA_ERROR_FAKE (1), a text of the driver"},
+    {"FAKE_FAIL", "MemAddressReserve:2",
+     "6291456 bytes of addresses: CUDA_ERROR_FAKE (2), a text of the driver"},
+    {"FAKE_FAIL", "MemMap:1",
+     "mapping the memory of rank 0: CUDA_ERROR_FAKE (1), a text of the driver"},
+    {"FAKE_FAIL", "MemSetAccess:217",
+     "accessing the memory of all ranks: CUDA_ERROR_FAKE (217), a text of the "
+     "driver"},
+    {"FAKE_FAIL", "DeviceCanAccessPeer:1",
+     "asking what GPUs reach one another: CUDA_ERROR_FAKE (1), a text of the "
+     "driver"},
+    {"FAKE_NO", "102",
+     "Fake GPU has no virtual memory, by which ranks share GPUs' memory"},
+    {"FAKE_NO", "103",
+     "Fake GPU has no memory as descriptors of files, by which ranks share "
+     "GPUs' memory"},
+    {"FAKE_APART", "0", "GPU 1 does not reach the memory of GPU 0"},
+};
+
+/* On GPU 1 alone: the others are at work, and end as it does. */
+static void
+test_faults(void **state)
+{
+    (void)state;
+    setenv("FAKE_GPUS", "3", 1);
+    setenv("FAKE_FAIL_ON", "1", 1);
+    for (int i = 0; i < AXE_LEN(faults); i++) {
+        setenv(faults[i].variable, faults[i].value, 1);
+        if (strcmp(faults[i].variable, "FAKE_APART") == 0) {
+            assert_non_null(strstr(end_of(3), "does not reach the memory"));
+        } else {
+            assert_string_equal(end_of(3), faults[i].says);
+        }
+        unsetenv(faults[i].variable);
+    }
+    unsetenv("FAKE_FAIL_ON");
+}
+
+/* A process that has started the driver forks ranks, which cannot use it. */
+static void
+test_started_before(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    axe_gpu *g;
+    axe_buf  said = {.cx = cx};
+
+    (void)state;
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){0}, &g), AXE_OK);
+    assert_int_not_equal(
+        axe_spmd(cx, &(axe_engine_options){.n_rank = 2}, on_rank, NULL),
+        AXE_OK);
+    axe_diags_print(cx, &said, false);
+    assert_non_null(strstr(said.text, "opening the GPU: CUDA_ERROR_FAKE (3)"));
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_started_before),
+    };
+    void *fake = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), *left, *order;
+
+    if (!fake)
+        return 1;
+    left = dlsym(fake, "fake_left");
+    order = dlsym(fake, "fake_order");
+    memcpy(&fake_left, &left, sizeof left);
+    memcpy(&fake_order, &order, sizeof order);
+    setenv("AXE_CUDA", FAKE_CUDA, 1);
+    tells = mmap(NULL, sizeof *tells, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
