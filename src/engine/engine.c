@@ -126,9 +126,8 @@ axe_engine_size(const axe_engine *e)
     return e->size;
 }
 
-/* Where ranks ask for different sizes they have the same text for it. */
-static axe_status
-all_ask(axe_engine *e, int64_t bytes)
+axe_status
+engine_all_ask(axe_engine *e, int64_t bytes)
 {
     int64_t ask[ENGINE_RANKS];
 
@@ -151,7 +150,7 @@ axe_engine_alloc(axe_engine *e, int64_t bytes, void **out)
 
     if (!e || !out)
         return AXE_EARG;
-    AXE_TRY(all_ask(e, bytes));
+    AXE_TRY(engine_all_ask(e, bytes));
     if (bytes < 0 || bytes > e->room - e->used || taken > e->room - e->used)
         return axe_fail(e->cx, AXE_NOWHERE, AXE_ELIMIT,
                         "engine: %" PRId64 " bytes of symmetric memory, of "

@@ -64,7 +64,8 @@ struct axe_engine {
     bool             *speaks; /* these as in axe_engine_options */
     void (*forking)(void *user, axe_forking when);
     const char *(*stop)(void *user);
-    void *user;
+    void                 *user;
+    struct engine_memory *memory; /* of plans' buffers (memory.h); NULL: this */
     void *execs; /* run/rank.c: the last that has taken memory */
     void *state;
 };
@@ -87,5 +88,7 @@ engine_stop(const axe_engine *e)
 }
 
 int64_t engine_now_ms(void);
+/* Do all ranks allocate so much?  EARG: the same text on all of them. */
+AXE_CHECK axe_status engine_all_ask(axe_engine *e, int64_t bytes);
 
 #endif

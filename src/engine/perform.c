@@ -14,122 +14,8 @@
 
 enum {
     MOST_FLAT = 64,
-    BLOCK = 1024,      /* elements of a sum at a time */
     SHORT_BYTES = 4096 /* of a buffer: then there are as many sets as that */
 };
-
-static const struct {
-    const char *word;
-    int         bytes;
-} numbers[] = {
-#define NUMBER(name, word, bytes, type) {word, bytes},
-#include "axe/number.def"
-};
-
-const char *
-axe_number_text(axe_number t)
-{
-    return (int)t >= 0 && t < AXE_N_NUMBER ? numbers[t].word : "unknown";
-}
-
-int64_t
-axe_number_bytes(axe_number t)
-{
-    return (int)t >= 0 && t < AXE_N_NUMBER ? numbers[t].bytes : 0;
-}
-
-/* to[i] += from[i] */
-static void
-add(axe_number type, void *restrict to, const void *restrict from, int64_t n)
-{
-    switch (type) {
-#define NUMBER(name, word, bytes, type)                                        \
-    case AXE_NUMBER_##name: {                                                  \
-        type *restrict t = to;                                                 \
-        const type *restrict f = from;                                         \
-                                                                               \
-        for (int64_t i = 0; i < n; i++)                                        \
-            t[i] = (type)(t[i] + f[i]);                                        \
-        break;                                                                 \
-    }
-#include "axe/number.def"
-    case AXE_N_NUMBER:
-        break;
-    }
-}
-
-void
-engine_add(axe_number type, void *to, const void *from, int64_t n)
-{
-    add(type, to, from, n);
-}
-
-/* to[i] = a[i] + b[i] */
-static void
-add_two(axe_number type, void *restrict to, const void *restrict a,
-        const void *restrict b, int64_t n)
-{
-    switch (type) {
-#define NUMBER(name, word, bytes, type)                                        \
-    case AXE_NUMBER_##name: {                                                  \
-        type *restrict t = to;                                                 \
-        const type *restrict x = a, *restrict y = b;                           \
-                                                                               \
-        for (int64_t i = 0; i < n; i++)                                        \
-            t[i] = (type)(x[i] + y[i]);                                        \
-        break;                                                                 \
-    }
-#include "axe/number.def"
-    case AXE_N_NUMBER:
-        break;
-    }
-}
-
-/* --------------------------------------------------------------------- boxes
- */
-
-static void
-take(perform_walk *w, int64_t src, int64_t dst, int64_t n)
-{
-    size_t      bytes = (size_t)n * w->width;
-    char       *to = w->dst_packed ? w->dst : w->dst + (size_t)dst * w->width;
-    const char *from = w->src_packed ? w->src : w->src + (size_t)src * w->width;
-
-    if (w->adds)
-        add(w->type, to, from, n);
-    else
-        memcpy(to, from, bytes);
-    w->dst += w->dst_packed ? bytes : 0;
-    w->src += w->src_packed ? bytes : 0;
-}
-
-static void
-walk(perform_walk *w, int d, int64_t src, int64_t dst)
-{
-    const program_box *b = w->box;
-    int64_t            sp = b->src_pitch[d], dp = b->dst_pitch[d];
-
-    for (int i = 0; i < b->n_run[d]; i++) {
-        const program_run *r = &b->run[d][i];
-
-        if (d + 1 == b->n_dim) {
-            take(w, src + r->src, dst + r->dst, r->n);
-            continue;
-        }
-        for (int64_t k = 0; k < r->n; k++)
-            walk(w, d + 1, src + (r->src + k) * sp, dst + (r->dst + k) * dp);
-    }
-}
-
-/* A tensor without dimensions is one element. */
-void
-perform_box(perform_walk *w)
-{
-    if (w->box->n_dim == 0)
-        take(w, 0, 0, w->box->n);
-    else
-        walk(w, 0, 0, 0);
-}
 
 /* -------------------------------------------------------------------- phases
  */
@@ -189,33 +75,64 @@ is_flat(const program_phase *f)
     return flat;
 }
 
-/* Block by block, so that what is added to stays in the cache. */
+/* One sum of all pulls. */
 static axe_status
 sum_flat(performing *p, const program_phase *f)
 {
     const program_run *to = &f->pull[0].box.run[0][0];
-    const char        *from[MOST_FLAT];
+    const void        *from[MOST_FLAT];
 
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
+        const char         *at = p->buffer[m->from];
 
-        from[i] = p->buffer[m->from];
         if (m->peer != p->g->rank) {
             AXE_TRY(await_pull(p, f, i));
-            from[i] = axe_engine_peer(p->e, from[i], m->peer);
+            at = p->m->ops->peer(p->m, at, m->peer);
             perform_count(p, f, m->box.n * (int64_t)p->width);
         }
-        from[i] += (size_t)m->box.run[0][0].src * p->width;
+        from[i] = at + (size_t)m->box.run[0][0].src * p->width;
     }
-    for (int64_t at = 0; at < to->n; at += BLOCK) {
-        int64_t n = to->n - at < BLOCK ? to->n - at : BLOCK;
-        size_t  by = (size_t)at * p->width;
-        char   *sum = p->buffer[f->to] + (size_t)to->dst * p->width + by;
+    return p->m->ops->sum(
+        p->m, &(engine_sum){
+                  .type = p->type,
+                  .n_from = f->n_pull,
+                  .to = p->buffer[f->to] + (size_t)to->dst * p->width,
+                  .from = from,
+                  .n = to->n,
+              });
+}
 
-        add_two(p->type, sum, from[0] + by, from[1] + by, n);
-        for (int i = 2; i < f->n_pull; i++)
-            add(p->type, sum, from[i] + by, n);
+static axe_status
+pull_boxes(performing *p, const program_phase *f)
+{
+    if (f->add && !f->whole)
+        AXE_TRY(p->m->ops->zero(p->m, p->buffer[f->to],
+                                (size_t)p->g->room * p->width));
+    for (int i = 0; i < f->n_pull; i++) {
+        const program_move *m = &f->pull[i];
+        engine_box          b = {.box = &m->box,
+                                 .type = p->type,
+                                 .adds = perform_adds(f, i),
+                                 .to = p->buffer[f->to],
+                                 .from = p->buffer[m->from]};
+
+        if (m->peer != p->g->rank) {
+            AXE_TRY(await_pull(p, f, i));
+            b.from = p->m->ops->peer(p->m, b.from, m->peer);
+            perform_count(p, f, m->box.n * (int64_t)p->width);
+        }
+        AXE_TRY(p->m->ops->box(p->m, &b));
     }
+    return AXE_OK;
+}
+
+/* All before is done, for the count-th time. */
+static axe_status
+post(const performing *p, uint32_t count)
+{
+    AXE_TRY(p->m->ops->settle(p->m));
+    p->e->ops->post(p->e, count);
     return AXE_OK;
 }
 
@@ -225,32 +142,9 @@ pull_addressed(performing *p, const program_phase *f)
     uint32_t done = p->base + 1 + (uint32_t)(f - p->g->phase);
 
     AXE_TRY(await_readers(p, f));
-    if (f->n_pull <= MOST_FLAT && is_flat(f)) {
-        AXE_TRY(sum_flat(p, f));
-        if (f + 1 < p->g->phase + p->g->n_phase)
-            p->e->ops->post(p->e, done + 1);
-        return AXE_OK;
-    }
-    perform_begin_sum(p, f);
-    for (int i = 0; i < f->n_pull; i++) {
-        const program_move *m = &f->pull[i];
-        perform_walk        w = {.box = &m->box,
-                                 .width = p->width,
-                                 .adds = perform_adds(f, i),
-                                 .type = p->type,
-                                 .dst = p->buffer[f->to],
-                                 .src = p->buffer[m->from]};
-
-        if (m->peer != p->g->rank) {
-            AXE_TRY(await_pull(p, f, i));
-            w.src = axe_engine_peer(p->e, w.src, m->peer);
-            perform_count(p, f, m->box.n * (int64_t)p->width);
-        }
-        perform_box(&w);
-    }
-    if (f + 1 < p->g->phase + p->g->n_phase)
-        p->e->ops->post(p->e, done + 1);
-    return AXE_OK;
+    AXE_TRY(f->n_pull <= MOST_FLAT && is_flat(f) ? sum_flat(p, f)
+                                                 : pull_boxes(p, f));
+    return f + 1 < p->g->phase + p->g->n_phase ? post(p, done + 1) : AXE_OK;
 }
 
 static void
@@ -260,7 +154,7 @@ unpack(performing *p, const program_phase *f, const engine_message *recv)
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
         bool                own = m->peer == p->g->rank;
-        perform_walk        w = {.box = &m->box,
+        engine_walk         w = {.box = &m->box,
                                  .width = p->width,
                                  .adds = perform_adds(f, i),
                                  .type = p->type,
@@ -272,7 +166,7 @@ unpack(performing *p, const program_phase *f, const engine_message *recv)
             perform_count(p, f, recv->bytes);
             recv++;
         }
-        perform_box(&w);
+        engine_walk_box(&w);
     }
 }
 
@@ -288,7 +182,7 @@ exchange(performing *p, const program_phase *f)
     for (int i = 0; i < f->n_give; i++) {
         const program_move *m = &f->give[i];
         int64_t             bytes = m->box.n * (int64_t)p->width;
-        perform_walk        w = {.box = &m->box,
+        engine_walk         w = {.box = &m->box,
                                  .width = p->width,
                                  .dst = axe_alloc(cx, (size_t)bytes),
                                  .src = p->buffer[m->from],
@@ -296,7 +190,7 @@ exchange(performing *p, const program_phase *f)
 
         send[i] =
             (engine_message){.peer = m->peer, .bytes = bytes, .at = w.dst};
-        perform_box(&w);
+        engine_walk_box(&w);
     }
     for (int i = 0; i < f->n_pull; i++)
         if (f->pull[i].peer != p->g->rank) {
@@ -346,7 +240,7 @@ perform(performing *p)
     p->base = e->posted;
     e->posted += (uint32_t)p->g->n_phase + 1;
     if (e->addressed)
-        e->ops->post(e, p->base + 1);
+        AXE_TRY(post(p, p->base + 1));
     return perform_phases(p, 0, p->g->n_phase);
 }
 
@@ -427,6 +321,8 @@ perform_open(performing *p, axe_engine *e, const axe_reshard_plan *plan,
              axe_number type)
 {
     p->e = e;
+    p->host = (engine_memory){&engine_host_memory, e};
+    p->m = e->memory ? e->memory : &p->host;
     AXE_TRY(check(e, plan, type));
     AXE_TRY(program_of(e->cx, plan, e->rank, &p->g));
     p->type = type;
@@ -441,14 +337,14 @@ perform_open(performing *p, axe_engine *e, const axe_reshard_plan *plan,
 static axe_status
 prepare(performing *p, const axe_reshard_plan *plan, axe_number type, int n_set)
 {
-    axe_engine *e = p->e;
-    int64_t     bytes;
-    void       *at;
+    int64_t bytes;
+    void   *at;
 
-    AXE_TRY(perform_open(p, e, plan, type));
+    AXE_TRY(perform_open(p, p->e, plan, type));
+    p->mark = p->m->ops->mark(p->m);
     bytes = (p->g->room * (int64_t)p->width + 63) / 64 * 64;
     p->n_set = n_set = n_set > 1 && bytes <= SHORT_BYTES ? PERFORM_SETS : n_set;
-    AXE_TRY(axe_engine_alloc(e, 2 * n_set * bytes, &at));
+    AXE_TRY(p->m->ops->alloc(p->m, 2 * n_set * bytes, &at));
     for (int i = 0; i < 2 * n_set; i++)
         p->set[i / 2][i % 2] = (char *)at + i * bytes;
     memcpy(p->buffer, p->set[0], sizeof p->buffer);
@@ -463,19 +359,21 @@ axe_reshard_run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
         return AXE_EARG;
     AXE_NEED(e->cx, plan);
     performing p = {.e = e};
-    int64_t    mark = e->used;
 
     AXE_TRY(prepare(&p, plan, type, 1));
     if ((p.g->n_src > 0 && !src) || (p.g->n_dst > 0 && !dst))
         return axe_need_fail(e->cx, __func__, "src, dst", 0);
     if (p.g->n_src > 0)
-        memcpy(p.buffer[0], src, (size_t)p.g->n_src * p.width);
+        AXE_TRY(p.m->ops->copy(p.m, p.buffer[0], src,
+                               (size_t)p.g->n_src * p.width));
     AXE_TRY(perform(&p));
     if (p.g->n_dst > 0)
-        memcpy(dst, p.buffer[p.g->last], (size_t)p.g->n_dst * p.width);
+        AXE_TRY(p.m->ops->copy(p.m, dst, p.buffer[p.g->last],
+                               (size_t)p.g->n_dst * p.width));
+    AXE_TRY(p.m->ops->settle(p.m));
     e->doing = "the end of a plan";
     AXE_TRY(axe_engine_barrier(e));
-    e->used = mark;
+    p.m->ops->give_back(p.m, p.mark);
     return traffic ? perform_tell(&p, plan->n_step, traffic) : AXE_OK;
 }
 
@@ -490,7 +388,6 @@ axe_reshard_prepare(axe_engine *e, const axe_reshard_plan *plan,
     AXE_NEED(e->cx, plan);
     p = axe_new(e->cx, performing);
     p->e = e;
-    p->mark = e->used;
     AXE_TRY(prepare(p, plan, type, 2));
     for (int i = 0; i < p->n_set; i++)
         p->ended[i] = e->posted;
@@ -503,8 +400,9 @@ axe_reshard_finish(axe_reshard_exec *x)
 {
     if (!x)
         return AXE_EARG;
+    AXE_TRY(x->m->ops->settle(x->m));
     AXE_TRY(axe_engine_barrier(x->e));
-    x->e->used = x->mark;
+    x->m->ops->give_back(x->m, x->mark);
     return AXE_OK;
 }
 

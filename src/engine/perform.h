@@ -3,7 +3,7 @@
 #ifndef AXE_ENGINE_PERFORM_H
 #define AXE_ENGINE_PERFORM_H
 
-#include "engine/program.h"
+#include "engine/memory.h"
 
 enum { PERFORM_SETS = 8 };
 
@@ -11,6 +11,8 @@ typedef struct axe_reshard_exec performing;
 
 struct axe_reshard_exec {
     axe_engine    *e;
+    engine_memory *m; /* of its buffers; host, where the engine has no other */
+    engine_memory  host;
     const program *g;
     const char    *doing[MESH_STEPS];
     char      *set[PERFORM_SETS][2]; /* buffers, by turns of axe_reshard_go */
@@ -27,19 +29,6 @@ struct axe_reshard_exec {
     int64_t         recv[MESH_STEPS];
 };
 
-/* A walk over a box copies, or adds to what is there.  Where it is: in the
- * buffers, or, where `packed`, behind what was put or taken so far. */
-typedef struct perform_walk {
-    const program_box *box;
-    size_t             width;
-    bool               adds;
-    axe_number         type;
-    char              *dst;
-    const char        *src;
-    bool               dst_packed, src_packed;
-} perform_walk;
-
-void perform_box(perform_walk *w);
 /* Does a pull add?  The sum begins with its first addend where all pulls write
  * the same. */
 bool perform_adds(const program_phase *f, int pull);

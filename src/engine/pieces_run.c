@@ -97,14 +97,14 @@ look(engine_pieces *x)
 static axe_status
 send(engine_pieces *x, part *p)
 {
-    perform_walk w = {.box = &p->box,
-                      .width = x->p.width,
-                      .dst = p->message.at,
-                      .src = x->p.buffer[phase_of(x)->give[p->move].from],
-                      .dst_packed = true};
+    engine_walk w = {.box = &p->box,
+                     .width = x->p.width,
+                     .dst = p->message.at,
+                     .src = x->p.buffer[phase_of(x)->give[p->move].from],
+                     .dst_packed = true};
 
     if (!p->direct)
-        perform_box(&w);
+        engine_walk_box(&w);
     return start(x, true, p);
 }
 
@@ -141,7 +141,7 @@ put(engine_pieces *x, const part *p)
     const program_phase *f = phase_of(x);
     const program_move  *m = &f->pull[p->move];
     bool                 own = m->peer == x->p.g->rank;
-    perform_walk         w = {.box = &p->box,
+    engine_walk          w = {.box = &p->box,
                               .width = x->p.width,
                               .adds = perform_adds(f, p->move),
                               .type = x->p.type,
@@ -157,7 +157,7 @@ put(engine_pieces *x, const part *p)
         w.src_packed = false;
     }
     if (own || x->p.e->addressed || !p->direct)
-        perform_box(&w);
+        engine_walk_box(&w);
 }
 
 /* All pulls of the first phase, whose messages have come, rank by rank. */

@@ -1,0 +1,70 @@
+/* memory.h - where the buffers of plans are, and who moves what is in them: the
+ * host's symmetric memory (memory.c), or that of other devices
+ * (run/gpu_memory.c).
+ *
+ * What is asked for is done in the order in which it is asked for, and is there
+ * for other ranks behind `settle`. */
+#ifndef AXE_ENGINE_MEMORY_H
+#define AXE_ENGINE_MEMORY_H
+
+#include "engine/program.h"
+
+typedef struct engine_memory engine_memory;
+
+/* A sum of runs: to[i] = from[0][i] + from[1][i] + .., in this order. */
+typedef struct engine_sum {
+    axe_number         type;
+    int                n_from; /* 2 at least */
+    void              *to;
+    const void *const *from;
+    int64_t            n; /* elements */
+} engine_sum;
+
+typedef struct engine_box {
+    const program_box *box;
+    axe_number         type;
+    bool               adds;
+    void              *to;
+    const void        *from;
+} engine_box;
+
+typedef struct engine_memory_ops {
+    /* Room for a plan's buffers on all ranks, which all ask for; what was taken
+     * behind `mark` is given back together. */
+    axe_status (*alloc)(engine_memory *m, int64_t bytes, void **out);
+    int64_t (*mark)(const engine_memory *m);
+    void (*give_back)(engine_memory *m, int64_t mark);
+    void *(*peer)(const engine_memory *m, const void *p, int64_t rank);
+    /* Between a buffer and what a rank has for itself, which is of the same
+     * device. */
+    axe_status (*copy)(engine_memory *m, void *to, const void *from,
+                       size_t bytes);
+    axe_status (*zero)(engine_memory *m, void *to, size_t bytes);
+    axe_status (*box)(engine_memory *m, const engine_box *b);
+    axe_status (*sum)(engine_memory *m, const engine_sum *s);
+    axe_status (*settle)(engine_memory *m);
+} engine_memory_ops;
+
+struct engine_memory {
+    const engine_memory_ops *ops;
+    axe_engine              *e;
+};
+
+extern const engine_memory_ops engine_host_memory;
+
+/* A walk over a box copies, or adds to what is there.  Where it is: in the
+ * buffers, or, where `packed`, behind what was put or taken so far. */
+typedef struct engine_walk {
+    const program_box *box;
+    size_t             width;
+    bool               adds;
+    axe_number         type;
+    char              *dst;
+    const char        *src;
+    bool               dst_packed, src_packed;
+} engine_walk;
+
+/* In the host's memory, by this thread. */
+void engine_walk_box(engine_walk *w);
+
+#endif
