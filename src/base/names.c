@@ -82,11 +82,28 @@ axe_host_name(axe_ctx *cx, const char *name)
     return is_host_name(stem_of(cx, name)) ? axe_textf(cx, "%s_", name) : name;
 }
 
+/* Names of our own making have dots, "product.device0". */
+static const char *
+without_dots(axe_ctx *cx, const char *name)
+{
+    char *out;
+
+    if (!strchr(name, '.'))
+        return name;
+    out = axe_textf(cx, "%s", name);
+    for (char *c = out; *c; c++)
+        if (*c == '.')
+            *c = '_';
+    return out;
+}
+
 const char *
 axe_device_name(axe_ctx *cx, const char *name)
 {
-    const char *stem = stem_of(cx, name);
+    const char *stem;
 
+    name = without_dots(cx, name);
+    stem = stem_of(cx, name);
     return is_host_name(stem) || is_device_name(stem)
                ? axe_textf(cx, "%s_", name)
                : name;

@@ -56,6 +56,7 @@ static const struct {
     {"M_PI", NULL, "M_PI_"},
     {"CLK_LOCAL_MEM_FENCE", NULL, "CLK_LOCAL_MEM_FENCE_"},
     {"MAXFLOAT", NULL, "MAXFLOAT_"},
+    {"product.device0", NULL, "product_device0"},
 };
 
 static void
