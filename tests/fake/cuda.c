@@ -93,12 +93,7 @@ fake_clear(void)
 static int
 fails(const char *name)
 {
-    const char *want = getenv("FAKE_FAIL");
-    size_t      n = strlen(name);
-
-    return want && strncmp(want, name, n) == 0 && want[n] == ':'
-               ? atoi(want + n + 1)
-               : 0;
+    return fake_fails(name);
 }
 
 /* Does a variable of the environment name this, or begin with its name? */
@@ -295,12 +290,14 @@ CALL(MemAlloc_v2, (uint64_t * p, size_t bytes))
 
     if (!bad)
         *p = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+    fake_count(!bad);
     return bad;
 }
 
 CALL(MemFree_v2, (uint64_t p))
 {
     free((void *)(uintptr_t)p);
+    fake_count(-1);
     return 0;
 }
 
@@ -308,14 +305,14 @@ CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
 {
     copies++;
     memcpy((void *)(uintptr_t)to, from, bytes);
-    return 0;
+    return fails("MemcpyHtoD_v2");
 }
 
 CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
 {
     copies++;
     memcpy(to, (const void *)(uintptr_t)from, bytes);
-    return 0;
+    return fails("MemcpyDtoH_v2");
 }
 
 CALL(StreamSynchronize, (void *stream))
@@ -340,7 +337,7 @@ CALL(MemcpyDtoDAsync_v2,
 {
     (void)stream;
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
-    return 0;
+    return fails("MemcpyDtoDAsync_v2");
 }
 
 CALL(MemsetD8_v2, (uint64_t p, unsigned char byte, size_t bytes))
@@ -437,7 +434,7 @@ CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
     (void)stream;
     SAY("set %zu bytes\n", bytes);
     memset((void *)(uintptr_t)p, v, bytes);
-    return 0;
+    return fails("MemsetD8Async");
 }
 
 CALL(MemFreeAsync, (uint64_t p, void *stream))

@@ -17,6 +17,7 @@ CALL(DeviceGet, (int *device, int number))
 CALL(DevicePrimaryCtxRelease_v2, (int device))
 {
     (void)device;
+    fake_release();
     return 0;
 }
 

@@ -35,6 +35,10 @@ typedef struct memory_access {
 int  fake_gpus(void);
 void fake_start(void);
 int  fake_retain(int device);
+void fake_release(void);
+/* The number that a call of the name is to fail with; things that there are. */
+int  fake_fails(const char *name);
+void fake_count(int by);
 bool fake_has_not(int attribute);
 /* A driver's own: bytes that ranks share can be accessed, and no more. */
 void fake_mapped(void *at, void *known, size_t bytes);

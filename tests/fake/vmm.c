@@ -6,7 +6,9 @@
  * no other; $FAKE_NO=NUMBER: that attribute is 0; $FAKE_GRAIN (2 MiB): of
  * blocks, twice that on GPU 1, and so on.  $FAKE_FAIL=NAME:NUMBER makes a call
  * fail, with $FAKE_FAIL_ON=N on GPU N alone.  fake_left() counts blocks,
- * mappings and addresses that are there; fake_order() is what was asked. */
+ * mappings, addresses and allocations that are there, and a GPU
+ * that is closed at last says so where there are some; fake_order() is what was
+ * asked. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +34,7 @@ static struct {
     int    how;
 } mapped[MOST];
 
-static int   left;
+static int   left, n_retained;
 static int   own = -1; /* the GPU of this process */
 static pid_t started;
 static char  order[4096];
@@ -85,6 +87,7 @@ int
 fake_retain(int device)
 {
     own = device;
+    n_retained += started == getpid();
     return started == getpid() ? 0 : NOT_STARTED;
 }
 
@@ -94,17 +97,36 @@ fake_has_not(int attribute)
     return number("FAKE_NO", -1) == attribute;
 }
 
-static int
-fails(const char *name)
+int
+fake_fails(const char *name)
 {
     const char *want = getenv("FAKE_FAIL");
     size_t      n = strlen(name);
 
-    note(name);
     if (!want || strncmp(want, name, n) != 0 || want[n] != ':' ||
         (getenv("FAKE_FAIL_ON") && number("FAKE_FAIL_ON", 0) != own))
         return 0;
     return atoi(want + n + 1);
+}
+
+static int
+fails(const char *name)
+{
+    note(name);
+    return fake_fails(name);
+}
+
+void
+fake_count(int by)
+{
+    left += by;
+}
+
+void
+fake_release(void)
+{
+    if (--n_retained == 0 && left)
+        fprintf(stderr, "the driver still has %d things\n", left);
 }
 
 CALL(DeviceCanAccessPeer, (int *can, int device, int peer))

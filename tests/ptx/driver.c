@@ -1,13 +1,12 @@
 /* driver.c - NVIDIA's driver, as far as axe calls it, for a GPU that executes
- * PTX, and NVRTC, which gives PTX instead of machine code.
+ * PTX; nvrtc.c is what gives it.
  *
  * AXE_CUDA and AXE_NVRTC name this library.  $PTX_CC is the compute capability
  * (90), $PTX_ORDER when asynchronous things are done (0 at once, 1 as late as
- * can be, else a seed), $PTX_CHANGE `old=>new` changes the CUDA text before it
- * is compiled, once, for tests that something is found. */
+ * can be, else a seed), $PTX_LATE=1: what goes into a stream is done when
+ * somebody waits for it. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +33,82 @@ setting(const char *name, int usual)
     const char *s = getenv(name);
 
     return s ? atoi(s) : usual;
+}
+
+/* --------------------------------------------------------------- the stream */
+
+enum { MOST_LATE = 4096, MOST_ARG = 64 };
+
+/* A launch, or what is to be copied or filled. */
+typedef struct late {
+    const ptx_kernel *kernel;
+    int               blocks, threads, shared;
+    bool              early, together;
+    void             *arg[MOST_ARG];
+    void             *to, *from;
+    int               byte;
+    size_t            bytes;
+} late;
+
+static late *queue;
+static int   n_late;
+
+static bool do_bytes(const late *l);
+
+static int
+do_one(const late *l)
+{
+    bool ok;
+
+    if (!l->kernel)
+        return do_bytes(l) ? 0 : refuse("memory that was not allocated");
+    gpu.said[0] = '\0';
+    gpu.early = l->early;
+    gpu.together = l->together;
+    ok = ptx_launch(&gpu, l->kernel, l->blocks, l->threads, l->shared,
+                    (void **)(uintptr_t)l->arg);
+    gpu.early = gpu.together = false;
+    return ok ? 0 : FAILED;
+}
+
+/* All that is in the stream. */
+static int
+drain(void)
+{
+    int bad = 0;
+
+    for (int i = 0; i < n_late; i++) {
+        late *l = &queue[i];
+
+        bad = bad ? bad : do_one(l);
+        for (int k = 0; l->kernel && k < l->kernel->n_param; k++)
+            free(l->arg[k]);
+    }
+    n_late = 0;
+    return bad;
+}
+
+/* Now, or when the stream is waited for: then with copies of the arguments. */
+static int
+put(late *l)
+{
+    if (!setting("PTX_LATE", 0))
+        return do_one(l);
+    if (!queue)
+        queue = calloc(MOST_LATE, sizeof *queue);
+    if (!queue || n_late == MOST_LATE)
+        return NO_MEMORY;
+    for (int k = 0; l->kernel && k < l->kernel->n_param; k++) {
+        size_t n = (size_t)l->kernel->param[k].bytes;
+        void  *own = aligned_alloc(64, (n + 63) / 64 * 64);
+
+        if (!own)
+            return NO_MEMORY;
+        memcpy(own, l->arg[k], n);
+        l->arg[k] = own;
+    }
+    queue[n_late++] = *l;
+    return 0;
 }
 
 CALL(Init, (unsigned flags))
@@ -151,10 +226,16 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
 {
     enum { FREE = 48 << 10 };
     const ptx_kernel *k = function;
+    late              l = {.kernel = k,
+                           .blocks = (int)gx,
+                           .threads = (int)bx,
+                           .shared = (int)shared,
+                           .early = gpu.early,
+                           .together = gpu.together};
 
     (void)stream;
     (void)extra;
-    gpu.said[0] = '\0';
+    gpu.early = gpu.together = false;
     if (gy * gz * by * bz != 1 || gx == 0 || gx % (unsigned)k->cluster != 0)
         return refuse("the grid is not whole clusters of one dimension");
     if (bx % N_LANE != 0 || bx == 0 ||
@@ -162,7 +243,9 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
         return refuse("so many threads the kernel was not compiled for");
     if (shared > (unsigned)(k->dynamic > FREE ? k->dynamic : FREE))
         return refuse("more shared memory than was asked for");
-    return ptx_launch(&gpu, k, (int)gx, (int)bx, (int)shared, arg) ? 0 : FAILED;
+    for (int i = 0; i < k->n_param && i < MOST_ARG; i++)
+        l.arg[i] = arg[i];
+    return put(&l);
 }
 
 /* With one attribute: the kernel may begin before the one before it ends, or
@@ -224,6 +307,10 @@ region_of(uint64_t p, size_t bytes)
 CALL(MemFree_v2, (uint64_t p))
 {
     ptx_region **r = &gpu.region, *gone;
+    int          bad = drain();
+
+    if (bad)
+        return bad;
 
     while (*r && (uint64_t)(uintptr_t)(*r)->data != p)
         r = &(*r)->next;
@@ -237,10 +324,35 @@ CALL(MemFree_v2, (uint64_t p))
     return 0;
 }
 
+/* Bytes, and of a copy on the device which of them were ever written. */
+static bool
+do_bytes(const late *l)
+{
+    ptx_region *r = region_of((uint64_t)(uintptr_t)l->to, l->bytes);
+    ptx_region *s =
+        l->from ? region_of((uint64_t)(uintptr_t)l->from, l->bytes) : NULL;
+    size_t at = r ? (size_t)((unsigned char *)l->to - r->data) : 0;
+
+    if (!r || (l->from && !s))
+        return false;
+    if (l->from) {
+        memcpy(l->to, l->from, l->bytes);
+        memcpy(r->known + at, s->known + ((unsigned char *)l->from - s->data),
+               l->bytes);
+    } else {
+        memset(l->to, l->byte, l->bytes);
+        memset(r->known + at, 1, l->bytes);
+    }
+    return true;
+}
+
 CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
 {
     ptx_region *r = region_of(to, bytes);
+    int         bad = drain();
 
+    if (bad)
+        return bad;
     if (!r)
         return refuse("a copy to memory that was not allocated");
     memcpy((void *)(uintptr_t)to, from, bytes);
@@ -250,6 +362,10 @@ CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
 
 CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
 {
+    int bad = drain();
+
+    if (bad)
+        return bad;
     if (!region_of(from, bytes))
         return refuse("a copy of memory that was not allocated");
     memcpy(to, (const void *)(uintptr_t)from, bytes);
@@ -295,16 +411,16 @@ CALL(MemsetD8_v2, (uint64_t p, unsigned char v, size_t bytes))
 CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
 {
     (void)stream;
-    return cuMemsetD8_v2(p, v, bytes);
+    return put(&(late){.to = (void *)(uintptr_t)p, .byte = v, .bytes = bytes});
 }
 
 CALL(MemcpyDtoDAsync_v2,
      (uint64_t to, uint64_t from, size_t bytes, void *stream))
 {
     (void)stream;
-    if (!region_of(from, bytes))
-        return refuse("a copy of memory that was not allocated");
-    return cuMemcpyHtoD_v2(to, (const void *)(uintptr_t)from, bytes);
+    return put(&(late){.to = (void *)(uintptr_t)to,
+                       .from = (void *)(uintptr_t)from,
+                       .bytes = bytes});
 }
 
 CALL(CtxSetCurrent, (void *ctx))
@@ -334,7 +450,7 @@ CALL(MemFreeAsync, (uint64_t p, void *stream))
 CALL(StreamSynchronize, (void *stream))
 {
     (void)stream;
-    return 0;
+    return drain();
 }
 
 CALL(EventCreate, (void **event, unsigned flags))
@@ -425,141 +541,3 @@ CALL(TensorMapEncodeTiled,
 }
 
 _Static_assert(sizeof(ptx_map) <= 128, "a tensor map is 128 bytes");
-
-/* -------------------------------------------------------------------- NVRTC */
-
-static void *nvrtc; /* the true one */
-
-#define RTC(name, args, pass)                                                  \
-    int nvrtc##name args;                                                      \
-    int nvrtc##name args                                                       \
-    {                                                                          \
-        int(*f) args;                                                          \
-        return find("nvrtc" #name, &f) ? f pass : 1;                           \
-    }
-
-static bool
-find(const char *name, void *out)
-{
-    static const char *const file[] = {"libnvrtc.so.13", "libnvrtc.so.12",
-                                       "libnvrtc.so",
-                                       "/usr/local/cuda/lib64/libnvrtc.so"};
-    void                    *symbol;
-
-    for (size_t i = 0; i < sizeof file / sizeof file[0] && !nvrtc; i++)
-        nvrtc = dlopen(file[i], RTLD_NOW | RTLD_LOCAL);
-    symbol = nvrtc ? dlsym(nvrtc, name) : NULL;
-    memcpy(out, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
-RTC(DestroyProgram, (void **prog), (prog))
-RTC(GetProgramLogSize, (void *prog, size_t *n), (prog, n))
-RTC(GetProgramLog, (void *prog, char *log), (prog, log))
-
-const char *nvrtcGetErrorString(int result);
-const char *
-nvrtcGetErrorString(int result)
-{
-    const char *(*f)(int result);
-
-    return find("nvrtcGetErrorString", &f) ? f(result) : "there is no NVRTC";
-}
-
-/* Another one than the true one, and for each change, so that no cache takes
- * them for the same. */
-int nvrtcVersion(int *major, int *minor);
-int
-nvrtcVersion(int *major, int *minor)
-{
-    const char *change = getenv("PTX_CHANGE") ? getenv("PTX_CHANGE") : "";
-    int (*f)(int *major, int *minor);
-
-    if (!find("nvrtcVersion", &f) || f(major, minor) != 0)
-        return 1;
-    *minor += 1000;
-    for (; *change; change++)
-        *minor = (*minor * 31 + *change) % (1 << 24);
-    return 0;
-}
-
-/* The text with the first `old` of $PTX_CHANGE made `new`; NULL: none. */
-static char *
-changed(const char *text)
-{
-    const char *change = getenv("PTX_CHANGE");
-    const char *arrow = change ? strstr(change, "=>") : NULL, *at;
-    char       *old, *out;
-
-    if (!arrow)
-        return strdup(text);
-    old = strndup(change, (size_t)(arrow - change));
-    at = strstr(text, old);
-    out = at ? calloc(1, strlen(text) + strlen(arrow) + 1) : NULL;
-    if (out) {
-        memcpy(out, text, (size_t)(at - text));
-        strcat(out, arrow + 2);
-        strcat(out, at + strlen(old));
-    }
-    free(old);
-    return out;
-}
-
-int nvrtcCreateProgram(void **prog, const char *text, const char *name, int n,
-                       const char *const *header, const char *const *include);
-int
-nvrtcCreateProgram(void **prog, const char *text, const char *name, int n,
-                   const char *const *header, const char *const *include)
-{
-    int (*f)(void **, const char *, const char *, int, const char *const *,
-             const char *const *);
-    char *t = changed(text);
-    int   r;
-
-    if (!t || !find("nvrtcCreateProgram", &f))
-        return 1;
-    r = f(prog, t, name, n, header, include);
-    free(t);
-    return r;
-}
-
-int nvrtcCompileProgram(void *prog, int n, const char *const *option);
-int
-nvrtcCompileProgram(void *prog, int n, const char *const *option)
-{
-    static const char arch[] = "--gpu-architecture=sm_";
-    int (*f)(void *, int, const char *const *);
-    const char *own[16];
-    char        virtual_arch[64];
-
-    if (n > 16 || !find("nvrtcCompileProgram", &f))
-        return 1;
-    for (int i = 0; i < n; i++) {
-        own[i] = option[i];
-        if (strncmp(option[i], arch, sizeof arch - 1) == 0) {
-            snprintf(virtual_arch, sizeof virtual_arch,
-                     "--gpu-architecture=compute_%s",
-                     option[i] + sizeof arch - 1);
-            own[i] = virtual_arch;
-        }
-    }
-    return f(prog, n, own);
-}
-
-int nvrtcGetCUBINSize(void *prog, size_t *n);
-int
-nvrtcGetCUBINSize(void *prog, size_t *n)
-{
-    int (*f)(void *, size_t *);
-
-    return find("nvrtcGetPTXSize", &f) ? f(prog, n) : 1;
-}
-
-int nvrtcGetCUBIN(void *prog, char *code);
-int
-nvrtcGetCUBIN(void *prog, char *code)
-{
-    int (*f)(void *, char *);
-
-    return find("nvrtcGetPTX", &f) ? f(prog, code) : 1;
-}
