@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "axe/engine.h"
+#include "machine/machine.h"
 #include "run.h"
 #include "run/dist.h"
 
@@ -161,6 +162,20 @@ run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
     return st;
 }
 
+static const char *
+describe(axe_ctx *cx, const axe_run *r, const job *j)
+{
+    int64_t     n = j->plan->d.n_device, threads = j->spec.n_thread;
+    const char *each =
+        axe_language_of(r->program->machine)->here
+            ? axe_textf(cx, "%" PRId64 " thread%s each", threads,
+                        threads == 1 ? "" : "s")
+            : axe_textf(cx, "%s each", r->program->machine->name);
+
+    return axe_textf(cx, "%" PRId64 " device%s by %s, %s", n, n == 1 ? "" : "s",
+                     j->engine, each);
+}
+
 axe_status
 axe_run_on_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
@@ -173,9 +188,6 @@ axe_run_on_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     st = run(cx, a, device, r, &j);
     axe_device_free(device);
     if (st == AXE_OK)
-        r->on = axe_textf(
-            cx, "%" PRId64 " device%s by %s, %" PRId64 " thread%s each",
-            j.plan->d.n_device, j.plan->d.n_device == 1 ? "" : "s", j.engine,
-            j.spec.n_thread, j.spec.n_thread == 1 ? "" : "s");
+        r->on = describe(cx, r, &j);
     return st;
 }

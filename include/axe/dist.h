@@ -47,10 +47,13 @@ bool axe_program_on_mesh(const axe_program *p);
  * cx      the program's
  * opt     the engine and its time limit; what is of its ranks and memory
  *         follows from the launch
- * spec    of each rank; n_thread 0: a share of all cores
+ * spec    of each rank; n_thread 0: a share of all cores.  A program for GPUs
+ *         computes on these, and arrays are in the host's memory all the same
  * size    those that follow from no array, the mesh's among them; where nobody
  *         says it, there is one device along an axis
- * Errors  as axe_launch and axe_spmd; EARG: two axes of the mesh are open
+ * Errors  as axe_launch and axe_spmd; EARG: two axes of the mesh are open.
+ *         EDEVICE: on GPUs, and this process has used one before, as by such a
+ *         launch: ranks that it forks cannot
  * Cost    beside the launch: a plan, and 0.3 ms for four processes */
 AXE_CHECK axe_status axe_mesh_launch(axe_ctx *cx, const axe_program *p,
                                      const axe_engine_options *opt,
@@ -87,8 +90,12 @@ typedef struct axe_local {
  * it, in the same order; what they disagree in ends all of them.
  * cx      the program's
  * device  this rank's, made behind the fork
+ *
+ * A program for GPUs runs on GPU number rank modulo how many there are, by
+ * engine shm, whatever `device` is but for its cache; arrays are in that GPU's
+ * memory, and numbers in the host's.
  * Errors  EARG: the program is of another ctx, or not compiled as far as
- *         AXE_STAGE_C.  EUNSUPPORTED: it is over no mesh, or a GPU's. */
+ *         AXE_STAGE_C.  EUNSUPPORTED: it is over no mesh. */
 typedef struct axe_rank_exec axe_rank_exec;
 AXE_CHECK axe_status         axe_rank_exec_new(axe_ctx *cx, axe_engine *e,
                                                axe_device *device, const axe_program *p,

@@ -1,6 +1,7 @@
 /* cuda.c - finding the driver, and its errors as diagnostics. */
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const char *const usual[] = {"libcuda.so.1", "libcuda.so"};
 static axe_cuda       loaded;
 static const char    *missing;
 static int            started; /* what Init gave */
+static atomic_bool    is_started;
 static pthread_once_t once = PTHREAD_ONCE_INIT,
                       once_started = PTHREAD_ONCE_INIT;
 
@@ -50,6 +52,13 @@ static void
 start(void)
 {
     started = loaded.Init(0);
+    atomic_store(&is_started, true);
+}
+
+bool
+axe_cuda_started(void)
+{
+    return atomic_load(&is_started);
 }
 
 axe_status

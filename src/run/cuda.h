@@ -58,6 +58,7 @@ enum { AXE_CUDA_MAP_BYTES = 128, AXE_CUDA_MAP_ALIGN = 128 };
 /* Is there a driver?  It is not started: a process that forks ranks must not
  * have done so.  Errors  EDEVICE */
 AXE_CHECK axe_status axe_cuda_find(axe_ctx *cx);
+bool                 axe_cuda_started(void);
 /* The process's one copy, initialised; it stays open.  $AXE_CUDA names another
  * library than libcuda.so.1.
  * Errors  EDEVICE: there is no driver, or it does not start */

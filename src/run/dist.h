@@ -7,6 +7,8 @@
  *     dist_fuse.c     which of them overlap with what is computed
  *     dist_explain.c  what is done, as text
  *     dist_run.c      carried out by ranks,
+ *     dist_cpu.c      on cores
+ *     dist_gpu.c      or GPUs,
  *     dist_pieces.c   piece by piece where something overlaps
  *     dist_ref.c      what it means
  *     whole.c         from one process; rank.c on ranks that have parts */
@@ -152,6 +154,7 @@ typedef struct axe_dist_plan {
     const axe_reshard_plan *const *home; /* [n_param] of what is written, to
                                             device 0; NULL: it has it */
     int64_t         heap; /* [bytes] of symmetric memory that its plans take */
+    int64_t         device_heap; /* likewise of devices' own */
     int             n_fuse;
     const axe_fuse *fuse;
     bool            one_by_one; /* nothing overlaps: to compare */

@@ -146,7 +146,7 @@ axe_dist_settle(axe_dist_runner *r)
 typedef struct stage {
     axe_dist_runner *r;
     const axe_fuse  *fuse;
-    axe_exec        *exec;
+    void            *exec;
     axe_array       *array; /* of all rows */
     const axe_frame *frame;
 } stage;
@@ -255,7 +255,7 @@ run_between(stage *s, const axe_dist_piecing *g)
         st = axe_dist_deliver(r, b, data[n]);
     for (int i = 0; i <= n; i++)
         if (own[i])
-            free(data[i]);
+            s->r->ops->free(s->r, data[i]);
     return st;
 }
 

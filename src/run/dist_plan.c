@@ -2,7 +2,16 @@
 #include "base/ctx.h"
 #include "ir/list.h"
 #include "machine/machine.h"
-#include "run/dist.h"
+#include "run/dist_run.h"
+#include "run/target.h"
+
+enum { DEVICE_GRAIN = 256 /* [bytes] of buffers */ };
+
+const axe_dist_ops *
+axe_dist_ops_of(const axe_program *p)
+{
+    return axe_target_of(p->machine)->dist;
+}
 
 static void
 find_between(axe_list *out, int n, axe_stmt *const *body)
@@ -71,29 +80,31 @@ take_measured(axe_ctx *cx, const axe_dist_options *opt, axe_dist *d)
 }
 
 axe_status
-axe_dist_plan_new(axe_ctx *cx, const axe_program *program, const int64_t *size,
+axe_dist_plan_new(axe_ctx *cx, const axe_program *of, const int64_t *size,
                   const axe_dist_plan **out)
 {
-    return axe_dist_plan_with(cx, program, size, NULL, out);
+    return axe_dist_plan_with(cx, of, size, NULL, out);
 }
 
 axe_status
-axe_dist_plan_with(axe_ctx *cx, const axe_program *program, const int64_t *size,
+axe_dist_plan_with(axe_ctx *cx, const axe_program *of, const int64_t *size,
                    const axe_dist_options *opt, const axe_dist_plan **out)
 {
     static const axe_dist_options none;
     axe_dist_plan                *p = axe_new(cx, axe_dist_plan);
     axe_list                      all = {.cx = cx};
 
-    if (!axe_language_of(program->machine)->here)
-        return axe_fail(cx, program->kernel->at, AXE_EUNSUPPORTED,
+    const axe_dist_ops *ops = axe_dist_ops_of(of);
+
+    if (!ops)
+        return axe_fail(cx, of->kernel->at, AXE_EUNSUPPORTED,
                         "kernel %s is compiled for %s, and devices of a mesh "
-                        "are processes on CPUs so far",
-                        program->kernel->name, program->machine->name);
+                        "are CPUs and NVIDIA GPUs so far",
+                        of->kernel->name, of->machine->name);
     opt = opt ? opt : &none;
     p->one_by_one = opt->one_by_one;
     p->moved = opt->moved;
-    AXE_TRY(axe_dist_open(cx, program, size, &p->d));
+    AXE_TRY(axe_dist_open(cx, of, size, &p->d));
     AXE_TRY(take_measured(cx, opt, &p->d));
     find_between(&all, p->d.k->n_body, p->d.k->body);
     p->n_between = all.n;
@@ -107,7 +118,12 @@ axe_dist_plan_with(axe_ctx *cx, const axe_program *program, const int64_t *size,
             need_heap(p, b->arg[k].plan);
     }
     AXE_TRY(plan_homes(cx, p));
-    axe_dist_find_fuses(cx, p);
+    if (ops->is_host) {
+        axe_dist_find_fuses(cx, p);
+    } else {
+        p->device_heap = p->heap + DEVICE_GRAIN;
+        p->heap = 0;
+    }
     *out = p;
     return AXE_OK;
 }

@@ -14,15 +14,21 @@
 /* ------------------------------------------------------------------ arrays */
 
 axe_status
-axe_dist_room(axe_ctx *cx, const axe_tensor *t, int64_t n, void **out)
+axe_dist_room(axe_dist_runner *r, const axe_tensor *t, int64_t n, void **out)
 {
-    *out = n < INT64_MAX / 16
-               ? calloc((size_t)axe_type_bytes(t->type, n) + 64, 1)
-               : NULL;
-    if (*out)
+    *out = NULL;
+    if (n < INT64_MAX / 16 &&
+        r->ops->room(r, (size_t)axe_type_bytes(t->type, n), out) == AXE_OK)
         return AXE_OK;
-    return axe_fail(cx, t->at, AXE_EDEVICE,
+    return axe_fail(r->cx, t->at, AXE_EDEVICE,
                     "no memory for this device's part of %s", t->name);
+}
+
+/* Numbers are the caller's in the host's memory: a device has its own. */
+static bool
+is_apart(const axe_dist_runner *r, const axe_tensor *t)
+{
+    return t->rank == 0 && !r->ops->is_host;
 }
 
 /* Memory of this runner's own for tensors from number `first` on, where there
@@ -30,16 +36,36 @@ axe_dist_room(axe_ctx *cx, const axe_tensor *t, int64_t n, void **out)
 static axe_status
 make_rooms(axe_dist_runner *r, int first)
 {
-    for (int i = first; i < axe_dist_n_tensor(r->d); i++) {
+    for (int i = 0; i < axe_dist_n_tensor(r->d); i++) {
         const axe_tensor *t = axe_dist_tensor(r->d, i);
         int64_t           n = axe_dist_part(r->d, r->rank, t, NULL, NULL);
 
-        if (r->data[i])
+        if (r->data[i] || (i < first && !is_apart(r, t)))
             continue;
-        AXE_TRY(axe_dist_room(r->cx, t, n, &r->data[i]));
+        AXE_TRY(axe_dist_room(r, t, n, &r->data[i]));
         r->own[i] = true;
     }
     return AXE_OK;
+}
+
+/* The n elements that this rank has of a whole array of the host's. */
+static axe_status
+cut(axe_dist_runner *r, const axe_tensor *t, int64_t n, const void *whole,
+    void *to)
+{
+    size_t     bytes = (size_t)axe_type_bytes(t->type, n);
+    void      *local = to;
+    axe_status st = AXE_OK;
+
+    if (!r->ops->is_host && !(local = malloc(bytes + 8)))
+        return axe_fail(r->cx, t->at, AXE_EDEVICE,
+                        "no memory for this device's part of %s", t->name);
+    axe_dist_cut(r->d, r->rank, t, whole, local);
+    if (local != to) {
+        st = r->ops->put(r, to, local, bytes);
+        free(local);
+    }
+    return st;
 }
 
 /* This rank's parts of whole arguments; of what holds addends the first device
@@ -54,11 +80,10 @@ take_parts(axe_dist_runner *r, void *const *data)
 
         if (n == 0)
             continue;
-        if (!axe_dist_is_first(r->d, r->rank, t)) {
-            memset(r->data[i], 0, (size_t)axe_type_bytes(t->type, n));
-            continue;
-        }
-        axe_dist_cut(r->d, r->rank, t, data[i], r->data[i]);
+        AXE_TRY(axe_dist_is_first(r->d, r->rank, t)
+                    ? cut(r, t, n, data[i], r->data[i])
+                    : r->ops->zero(r, r->data[i],
+                                   (size_t)axe_type_bytes(t->type, n)));
     }
     return AXE_OK;
 }
@@ -66,7 +91,7 @@ take_parts(axe_dist_runner *r, void *const *data)
 /* -------------------------------------------------------------- statements */
 
 axe_status
-axe_dist_launch(axe_dist_runner *r, axe_exec *e, const axe_kernel *k,
+axe_dist_launch(axe_dist_runner *r, void *e, const axe_kernel *k,
                 const axe_array *array, const axe_frame *f, const axe_var *rows,
                 int64_t n_row)
 {
@@ -80,7 +105,7 @@ axe_dist_launch(axe_dist_runner *r, axe_exec *e, const axe_kernel *k,
                            k->size[i] == rows
                                ? n_row
                                : axe_dist_size(r->d, f, r->rank, k->size[i])};
-    return axe_launch(r->cx, e, k->n_param, array, n, size);
+    return r->ops->launch(r, e, k, array, n, size);
 }
 
 static axe_status
@@ -121,7 +146,7 @@ axe_dist_bring(axe_dist_runner *r, const axe_between_arg *a, void **data,
     if (!a->plan)
         return AXE_OK;
     AXE_TRY(axe_dist_room(
-        r->cx, t, axe_dist_part(r->d, r->rank, a->local, NULL, NULL), data));
+        r, t, axe_dist_part(r->d, r->rank, a->local, NULL, NULL), data));
     return move(r, t, a->plan, r->data[a->tensor], *data);
 }
 
@@ -171,10 +196,9 @@ axe_dist_deliver(axe_dist_runner *r, const axe_between *b, const void *from)
     if (b->result.plan)
         AXE_TRY(move(r, dst, b->result.plan, from, r->data[t]));
     else if (from != r->data[t])
-        memcpy(r->data[t], from, bytes);
-    if (is_zero(r, b->result.local, dst))
-        memset(r->data[t], 0, bytes);
-    return AXE_OK;
+        AXE_TRY(r->ops->copy(r, r->data[t], from, bytes));
+    return is_zero(r, b->result.local, dst) ? r->ops->zero(r, r->data[t], bytes)
+                                            : AXE_OK;
 }
 
 axe_status
@@ -187,12 +211,12 @@ axe_dist_result(axe_dist_runner *r, const axe_between *b, void **data,
         return AXE_OK;
     *data = NULL;
     return axe_dist_room(
-        r->cx, b->result.local,
+        r, b->result.local,
         axe_dist_part(r->d, r->rank, b->result.local, NULL, NULL), data);
 }
 
 static axe_status
-run_between(axe_dist_runner *r, const axe_between *b, axe_exec *e,
+run_between(axe_dist_runner *r, const axe_between *b, void *e,
             const axe_frame *f)
 {
     int        n = b->n_arg;
@@ -213,7 +237,7 @@ run_between(axe_dist_runner *r, const axe_between *b, axe_exec *e,
         st = axe_dist_deliver(r, b, data[n]);
     for (int i = 0; i <= n; i++)
         if (own[i])
-            free(data[i]);
+            r->ops->free(r, data[i]);
     return st;
 }
 
@@ -304,12 +328,12 @@ load(axe_dist_runner *r)
 {
     const axe_program *p = r->d->program;
 
+    AXE_TRY(r->ops->open(r));
     for (int i = 0; i < p->n_part; i++)
-        AXE_TRY(axe_exec_new(r->cx, r->device, p->part[i], &r->part[i]));
+        AXE_TRY(r->ops->load(r, p->part[i], &r->part[i]));
     for (int i = 0; i < r->p->n_between; i++)
         if (r->p->between[i].program)
-            AXE_TRY(axe_exec_new(r->cx, r->device, r->p->between[i].program,
-                                 &r->between[i]));
+            AXE_TRY(r->ops->load(r, r->p->between[i].program, &r->between[i]));
     AXE_TRY(axe_dist_pieces_open(r));
     r->end = r->e->used;
     return make_rooms(r, r->d->k->n_param);
@@ -322,19 +346,20 @@ axe_dist_runner_new(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
     int              n = axe_dist_n_tensor(&p->d);
     axe_dist_runner *r = axe_new(cx, axe_dist_runner);
 
-    *r = (axe_dist_runner){
-        .cx = cx,
-        .e = e,
-        .p = p,
-        .d = &p->d,
-        .device = device,
-        .rank = axe_engine_rank(e),
-        .data = axe_new_array(cx, void *, n),
-        .home = axe_new_array(cx, bool, n),
-        .own = axe_new_array(cx, bool, n),
-        .begin = e->used,
-        .part = axe_new_array(cx, axe_exec *, p->d.program->n_part),
-        .between = axe_new_array(cx, axe_exec *, p->n_between)};
+    *r = (axe_dist_runner){.ops = axe_dist_ops_of(p->d.program),
+                           .cx = cx,
+                           .e = e,
+                           .p = p,
+                           .d = &p->d,
+                           .device = device,
+                           .rank = axe_engine_rank(e),
+                           .data = axe_new_array(cx, void *, n),
+                           .home = axe_new_array(cx, bool, n),
+                           .own = axe_new_array(cx, bool, n),
+                           .begin = e->used,
+                           .part =
+                               axe_new_array(cx, void *, p->d.program->n_part),
+                           .between = axe_new_array(cx, void *, p->n_between)};
     *out = r;
     return load(r);
 }
@@ -342,7 +367,9 @@ axe_dist_runner_new(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
 axe_status
 axe_dist_runner_go(axe_dist_runner *r)
 {
-    return run_body(r, r->d->k->n_body, r->d->k->body, NULL);
+    r->e->memory = r->memory;
+    AXE_TRY(run_body(r, r->d->k->n_body, r->d->k->body, NULL));
+    return r->ops->wait(r);
 }
 
 axe_status
@@ -353,30 +380,45 @@ axe_dist_runner_free(axe_dist_runner *r, axe_status st)
     if (st == AXE_OK && r->begin < r->end)
         r->e->used = r->begin;
     for (int i = 0; i < r->d->program->n_part; i++)
-        axe_exec_free(r->part[i]);
+        r->ops->unload(r->part[i]);
     for (int i = 0; i < r->p->n_between; i++)
-        axe_exec_free(r->between[i]);
+        r->ops->unload(r->between[i]);
     for (int i = 0; i < axe_dist_n_tensor(r->d); i++)
         if (r->own[i])
-            free(r->data[i]);
+            r->ops->free(r, r->data[i]);
+    r->ops->close(r);
     return st;
 }
 
-/* Results to rank 0. */
+/* A result to rank 0, which has it from here on. */
+static axe_status
+send_one(axe_dist_runner *r, int i, void *to)
+{
+    const axe_tensor *t = r->d->k->param[i];
+    int64_t           n = r->rank == 0 ? axe_dist_count(r->d, t) : 0;
+    size_t            bytes = (size_t)axe_type_bytes(t->type, n);
+    void             *from = r->data[i], *all = to;
+    axe_status        st;
+
+    if (!r->p->home[i])
+        return r->ops->get(r, to, from, bytes);
+    if (!r->ops->is_host)
+        AXE_TRY(axe_dist_room(r, t, n, &all));
+    st = move(r, t, r->p->home[i], from, all);
+    if (all == to)
+        return st;
+    if (st == AXE_OK)
+        st = r->ops->get(r, to, all, bytes);
+    r->ops->free(r, all);
+    return st;
+}
+
 static axe_status
 send_home(axe_dist_runner *r, void *const *data)
 {
-    for (int i = 0; i < r->d->k->n_param; i++) {
-        const axe_tensor *t = r->d->k->param[i];
-        size_t bytes = (size_t)axe_type_bytes(t->type, axe_dist_count(r->d, t));
-
-        if (t->dir == AXE_DIR_IN)
-            continue;
-        if (r->p->home[i])
-            AXE_TRY(move(r, t, r->p->home[i], r->data[i], data[i]));
-        else if (r->rank == 0)
-            memcpy(data[i], r->data[i], bytes);
-    }
+    for (int i = 0; i < r->d->k->n_param; i++)
+        if (r->d->k->param[i]->dir != AXE_DIR_IN)
+            AXE_TRY(send_one(r, i, data[i]));
     return AXE_OK;
 }
 

@@ -218,6 +218,14 @@ check_overlap(const axe_rank_exec *x, const axe_rank_bound *b)
     return axe_bound_check_overlap(x->cx, x->p->meshed, bytes, data);
 }
 
+/* The caller's array is elsewhere: it is a number of a device, or in memory
+ * that others read. */
+static bool
+is_copied(const axe_dist_runner *r, int param)
+{
+    return r->home[param] || r->own[param];
+}
+
 static axe_status
 take_in(const axe_rank_exec *x, const axe_rank_bound *b)
 {
@@ -227,21 +235,25 @@ take_in(const axe_rank_exec *x, const axe_rank_bound *b)
     for (int i = 0; i < x->p->meshed->n_param; i++) {
         const axe_array *a = &b->of[i]->array;
 
-        if (!r->home[i])
+        if (!is_copied(r, i))
             r->data[i] = a->data;
         else if (x->p->meshed->param[i]->dir != AXE_DIR_OUT && a->data)
-            memcpy(r->data[i], a->data, bytes_of(x, i));
+            AXE_TRY(r->ops->put(r, r->data[i], a->data, bytes_of(x, i)));
     }
     return AXE_OK;
 }
 
-static void
+static axe_status
 give_out(const axe_rank_exec *x, const axe_rank_bound *b)
 {
+    axe_dist_runner *r = x->runner;
+
     for (int i = 0; i < x->p->meshed->n_param; i++)
-        if (x->runner->home[i] && b->of[i]->array.data &&
+        if (is_copied(r, i) && b->of[i]->array.data &&
             x->p->meshed->param[i]->dir != AXE_DIR_IN)
-            memcpy(b->of[i]->array.data, x->runner->data[i], bytes_of(x, i));
+            AXE_TRY(r->ops->get(r, b->of[i]->array.data, r->data[i],
+                                bytes_of(x, i)));
+    return AXE_OK;
 }
 
 static axe_status
@@ -250,8 +262,7 @@ go(axe_rank_exec *x, const axe_rank_bound *b)
     AXE_TRY(check_overlap(x, b));
     AXE_TRY(take_in(x, b));
     AXE_TRY(axe_dist_runner_go(x->runner));
-    give_out(x, b);
-    return AXE_OK;
+    return give_out(x, b);
 }
 
 /* Behind here an error of one rank is no longer one of all. */

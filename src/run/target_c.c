@@ -2,6 +2,7 @@
 #include "base/ctx.h"
 #include "print/aot/aot.h"
 #include "print/c/c.h"
+#include "run/dist_run.h"
 #include "run/program.h"
 #include "run/target.h"
 
@@ -27,4 +28,5 @@ const axe_target axe_c_target = {
     .print = print,
     .print_side = axe_print_c_side,
     .print_aot = print_aot,
+    .dist = &axe_dist_on_cpu,
 };

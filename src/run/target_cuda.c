@@ -5,6 +5,7 @@
 #include "base/ctx.h"
 #include "print/aot/gpu.h"
 #include "print/cuda/cuda.h"
+#include "run/dist_run.h"
 #include "run/program.h"
 #include "run/target.h"
 
@@ -33,4 +34,5 @@ const axe_target axe_cuda_target = {
     .print = axe_print_cuda,
     .print_aot = print_aot,
     .simulate = axe_simulate,
+    .dist = &axe_dist_on_gpu,
 };

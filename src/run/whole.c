@@ -4,7 +4,7 @@
 
 #include "axe/dist.h"
 #include "base/ctx.h"
-#include "run/dist.h"
+#include "run/dist_run.h"
 
 axe_status
 axe_dist_warm(axe_ctx *cx, axe_device *device, const axe_dist_plan *plan)
@@ -12,7 +12,6 @@ axe_dist_warm(axe_ctx *cx, axe_device *device, const axe_dist_plan *plan)
     const axe_program  *of = plan->d.program;
     int                 n = 0, most = of->n_part + plan->n_between;
     const axe_program **p = axe_new_array(cx, const axe_program *, most);
-    axe_exec          **e = axe_new_array(cx, axe_exec *, most);
 
     for (int i = 0; i < of->n_part; i++)
         p[n++] = of->part[i];
@@ -21,10 +20,7 @@ axe_dist_warm(axe_ctx *cx, axe_device *device, const axe_dist_plan *plan)
             p[n++] = plan->between[i].program;
     if (n == 0)
         return AXE_OK;
-    AXE_TRY(axe_exec_new_all(cx, device, n, p, e));
-    for (int i = 0; i < n; i++)
-        axe_exec_free(e[i]);
-    return AXE_OK;
+    return axe_dist_ops_of(of)->warm(cx, device, n, p);
 }
 
 int64_t
@@ -82,6 +78,17 @@ take_axis(axe_ctx *cx, const axe_program *p, int n_array,
 }
 
 static axe_status
+may_start(axe_ctx *cx, const axe_dist_plan *p)
+{
+    axe_launcher l;
+
+    AXE_TRY(axe_launcher_find(cx, &l));
+    return l.launcher || p->d.n_device == 1
+               ? AXE_OK
+               : axe_dist_ops_of(p->d.program)->may_fork(cx);
+}
+
+static axe_status
 start(axe_ctx *cx, const axe_engine_options *opt, const axe_device_spec *spec,
       whole *w)
 {
@@ -89,6 +96,7 @@ start(axe_ctx *cx, const axe_engine_options *opt, const axe_device_spec *spec,
     axe_device        *device;
     axe_status         st;
 
+    AXE_TRY(may_start(cx, w->plan));
     w->spec = spec ? *spec : (axe_device_spec){0};
     if (w->spec.n_thread == 0)
         w->spec.n_thread = axe_dist_threads(cx, w->plan->d.n_device);

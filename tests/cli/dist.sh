@@ -208,8 +208,8 @@ says 1 'the mesh has 2 devices, and there are 3' \
 says 1 'axis `gpu` of the mesh has 0 devices' "$AXE" run own.axe addends --random M=9 N=1 P=0
 says 2 '--devices 0: a number from 1' "$AXE" run own.axe addends --devices 0
 says 1 'names no mesh' "$AXE" run "$SRC/kernels/gelu.axe" --random M=5 N=5 --devices 2
-says 1 'is compiled for sm_90a' \
-    "$AXE" run $D/gemm_reduce_scatter.axe -t sm_90a --set BK=32 --random M=64 N=64 K=64 --devices 2
+says 1 'is compiled for trn1, and devices of a mesh are CPUs and NVIDIA GPUs so far' \
+    "$AXE" run $D/gemm_allreduce.axe -t trn1 --random M=64 N=64 K=64 --devices 2
 says 1 'is over a mesh' "$AXE" compile $D/gemm_allreduce.axe -o k.h k.c
 says 0 'between C[m, n] = sum[k:K]' "$AXE" explain $D/gemm_allreduce.axe
 says 1 'is no JSON yet' "$AXE" explain --json $D/gemm_allreduce.axe

@@ -1,0 +1,18 @@
+/* gpu_memory.h - buffers of plans in GPUs' memory that ranks share, moved by
+ * the driver and by kernels of our own. */
+#ifndef AXE_RUN_GPU_MEMORY_H
+#define AXE_RUN_GPU_MEMORY_H
+
+#include "engine/memory.h"
+#include "run/gpu_heap.h"
+
+typedef struct axe_gpu_memory axe_gpu_memory;
+
+/* All ranks; from here on plans of the engine are carried out there.
+ * bytes   of each rank, for all buffers that there are at a time
+ * Errors  as axe_gpu_heap_new */
+AXE_CHECK axe_status axe_gpu_memory_new(axe_ctx *cx, axe_engine *e, axe_gpu *g,
+                                        int64_t bytes, axe_gpu_memory **out);
+void                 axe_gpu_memory_free(axe_gpu_memory *m);
+
+#endif

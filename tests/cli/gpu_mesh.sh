@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Kernels over a mesh on GPUs, without one: ranks whose driver executes PTX
+# (tests/ptx) and whose blocks of memory are files that all map, so that results
+# are compared; and one that only writes down what it is asked (tests/fake), to
+# fail at each call, on one rank of three: one text, exit status 1, nothing left.
+set -u
+built=$(dirname "$AXE")/tests
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+export AXE_CACHE=$tmp/cache
+D=$SRC/kernels/dist
+small="--set BM=32 --set BN=32 --set BK=32"
+bad=0
+
+fail() {
+    echo "FAILED: $*"
+    sed 's/^/    /' out
+    bad=1
+}
+
+# Without a driver nobody starts a rank, or compiles.
+AXE_CUDA=/none "$AXE" run $D/reduce_scatter.axe --random --devices 2 -t sm_90a >out 2>&1
+[ $? = 1 ] && grep -q '^error: an NVIDIA GPU needs its driver, but there is no /none' out &&
+    grep -q 'help: install the driver' out && [ "$(grep -c error out)" = 1 ] || fail "no driver"
+
+# ------------------------------------------------------------------- results
+export AXE_CUDA=$built/libptx_cuda.so AXE_NVRTC=$built/libptx_cuda.so
+"$AXE" run "$SRC/kernels/elementwise.axe" add --random M=4 N=8 -t sm_90a >out 2>&1 || {
+    grep -q "there is no NVRTC\|NVRTC gives no" out && exit 77
+    fail "one GPU"
+    exit 1
+}
+right() {
+    "$AXE" run "$@" --random --check --no-tuned >out 2>&1 </dev/null &&
+        grep -q ': ok, ' out && grep -q 'between devices, as planned' out &&
+        ! grep -q 'the driver still has' out || fail "$*"
+}
+for n in 1 2 3; do
+    right -t sm_90a $D/gemm_reduce_scatter.axe M=50 N=36 K=45 $small --devices $n
+    right -t sm_90a $D/gemm_allreduce.axe M=61 N=67 K=5 --devices $n
+done
+grep -q 'on 3 devices by shm, sm_90a each' out || fail "where it ran"
+export FAKE_GPUS=2 PTX_LATE=1 # three ranks on two, whose streams do things when waited for
+right -t sm_90a $D/allgather_gemm.axe M=37 N=50 K=33 $small --devices 3
+right -t sm_90a $D/mlp.axe mlp_sequence T=9 H=20 F=30 --devices 3
+right -t sm_90a $D/all2all.axe combine P=3 C=2 H=5 T=7 S=2 E=6 --devices 3
+PTX_CC=80 right -t sm_80 $D/all_reduce.axe ring M=1000 --devices 4
+right -t sm_90a $D/reshard.axe swap R=10 C=7 N=2 P=2
+# boxes of which a side is a progression of runs, of four dimensions, of numbers
+# of other widths, and sums of what begins at no 16 bytes
+cat >boxes.axe <<'END'
+mesh gpu[P];
+
+kernel swap_axes<type T>
+    (in T X[A, B @ gpu, C, D, E], out T Y[A @ gpu, B, C, D, E], out T Z[A, B, C @ gpu, D, E])
+{
+    index a, b, c, d, e;
+
+    Y[a, b, c, d, e] = X[a, b, c, d, e];
+    Z[a, b, c, d, e] = X[a, b, c, d, e];
+}
+
+kernel sums<type T>(in T X[P @ gpu, M], out T Y[M], out T Z[M @ gpu])
+{
+    index p, m;
+
+    Y[m] = sum[p](X[p, m]);
+    Z[m] = sum[p](X[p, m]);
+}
+END
+for t in i8 f64; do
+    right -t sm_90a boxes.axe swap_axes A=5 B=6 C=4 D=2 E=3 --set T=$t --devices 3
+    right -t sm_90a boxes.axe sums M=29 --set T=$t --devices 3
+done
+# what is timed is settled
+"$AXE" run $D/reduce_scatter.axe --random --devices 2 -t sm_90a --time=2 >out 2>&1 &&
+    grep -q 'time' out || fail "times"
+
+# ------------------------------------------------------------------ failures
+unset AXE_NVRTC
+export AXE_CUDA=$built/libfake_cuda.so FAKE_GPUS=3 FAKE_FAIL_ON=1
+wrong() {
+    FAKE_FAIL=$1 "$AXE" run $D/gemm_allreduce.axe M=61 N=67 K=5 --random --devices 3 -t sm_90a \
+        >out 2>&1 </dev/null
+    [ $? = 1 ] && [ "$(grep -c '^error' out)" = 1 ] &&
+        grep -q "^error: $2: CUDA_ERROR_[A-Z]* (${1#*:}), a text of the driver$" out &&
+        ! grep -q 'the driver still has' out || fail "$1"
+}
+wrong DevicePrimaryCtxRetain:9 "opening the GPU"
+wrong MemMap:9 "mapping the memory of rank 0"
+wrong ModuleLoadData:9 "loading the code"
+wrong LaunchKernel:9 "launching kernel copy_box"
+wrong MemcpyHtoD_v2:9 "copying to the GPU"
+wrong MemcpyDtoDAsync_v2:9 "copying between GPUs"
+wrong StreamSynchronize:9 "running on the GPU"
+FAKE_FAIL=MemAlloc_v2:2 "$AXE" run $D/gemm_allreduce.axe M=61 N=67 K=5 --random --devices 3 \
+    -t sm_90a >out 2>&1
+[ $? = 1 ] && grep -q "no memory for this device's part of A" out || fail "memory"
+FAKE_NO=102 "$AXE" run $D/gemm_allreduce.axe M=61 N=67 K=5 --random --devices 3 -t sm_90a >out 2>&1
+grep -q "^error: Fake GPU has no virtual memory" out || fail "no virtual memory"
+exit $bad

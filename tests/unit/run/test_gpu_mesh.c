@@ -1,0 +1,308 @@
+/* test_gpu_mesh.c - kernels over a mesh on ranks with a GPU each, which
+ * executes PTX (tests/ptx): launched on what each rank has in its GPU's memory,
+ * again, with new sizes and by two kernels in turns; and from one process,
+ * once. */
+#define _GNU_SOURCE
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "axe/compile.h"
+#include "axe/dist.h"
+#include "run/gpu_heap.h"
+#include "run/nvrtc.h"
+
+enum { RANKS = 3, N = 6, MOST = 64 };
+
+static const char text[] =
+    "mesh gpu[P];\n"
+    "kernel twist(in f32 s, in f32 X[M @ gpu, N], out f32 Y[M, N @ gpu],\n"
+    "            out f32 S[N])\n"
+    "{\n"
+    "    index m, n;\n"
+    "    global f32 Z[M @ gpu, N];\n"
+    "    device { cta (i : M @ gpu by 4)\n"
+    "        Z[i*4 + m, n] = s * X[i*4 + m, n]; }\n"
+    "    Y[m, n] = Z[m, n];\n"
+    "    S[n] = sum[m](Z[m, n]);\n"
+    "}\n";
+
+static char *said; /* by the process of a case; "" if well */
+
+static void
+block(int64_t n, int64_t rank, int64_t *first, int64_t *count)
+{
+    int64_t each = (n + RANKS - 1) / RANKS;
+
+    *first = rank * each < n ? rank * each : n;
+    *count = n - *first < each ? n - *first : each;
+}
+
+static float
+x_at(int64_t m, int64_t n)
+{
+    return (float)(m * 10 + n);
+}
+
+typedef struct arrays {
+    axe_gpu *g;
+    float    host[3][MOST];
+    void    *device[3];
+    int64_t  shape[3][2];
+    size_t   bytes[3];
+} arrays;
+
+static axe_status
+fill(axe_ctx *cx, arrays *a, int64_t m_all, int64_t rank)
+{
+    int64_t m0, m, n0, n;
+
+    block(m_all, rank, &m0, &m);
+    block(N, rank, &n0, &n);
+    for (int64_t i = 0; i < m * N; i++)
+        a->host[0][i] = x_at(m0 + i / N, i % N);
+    memcpy(a->shape, (int64_t[3][2]){{m, N}, {m_all, n}, {N}}, sizeof a->shape);
+    a->bytes[0] = (size_t)(4 * m * N);
+    a->bytes[1] = (size_t)(4 * m_all * n);
+    a->bytes[2] = 4 * N;
+    for (int i = 0; i < 3; i++)
+        AXE_TRY(axe_gpu_alloc(cx, a->g, a->bytes[i], &a->device[i]));
+    return axe_gpu_put(cx, a->g, a->device[0], a->host[0], a->bytes[0]);
+}
+
+static axe_status
+right(axe_ctx *cx, arrays *a, float s, int64_t m_all, int64_t rank)
+{
+    int64_t n0, n;
+
+    block(N, rank, &n0, &n);
+    for (int i = 1; i < 3; i++)
+        AXE_TRY(axe_gpu_get(cx, a->g, a->host[i], a->device[i], a->bytes[i]));
+    for (int64_t i = 0; i < m_all * n; i++)
+        if (a->host[1][i] != s * x_at(i / n, n0 + i % n))
+            return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "Y is wrong");
+    for (int64_t c = 0; c < N; c++) {
+        float want = 0;
+
+        for (int64_t i = 0; i < m_all; i++)
+            want += s * x_at(i, c);
+        if (a->host[2][c] != want)
+            return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "S is wrong");
+    }
+    for (int i = 0; i < 3; i++)
+        axe_gpu_release(a->g, a->device[i]);
+    return AXE_OK;
+}
+
+static axe_status
+launch(axe_ctx *cx, axe_engine *e, axe_rank_exec *x, arrays *a, float s,
+       int64_t m_all)
+{
+    int64_t rank = axe_engine_rank(e);
+
+    AXE_TRY(fill(cx, a, m_all, rank));
+    axe_local local[] = {
+        {.array = {"s", "f32", 0, NULL, NULL, &s}},
+        {.array = {"X", "f32", 2, a->shape[0], NULL, a->device[0]}},
+        {.array = {"Y", "f32", 2, a->shape[1], NULL, a->device[1]}},
+        {.array = {"S", "f32", 1, a->shape[2], NULL, a->device[2]}},
+    };
+    AXE_TRY(axe_rank_launch(cx, x, 4, local, 0, NULL));
+    return right(cx, a, s, m_all, rank);
+}
+
+static axe_status
+on_rank(axe_ctx *cx, axe_engine *e, void *user)
+{
+    const axe_program *p = user;
+    arrays             a = {0};
+    axe_device        *device;
+    axe_rank_exec     *x[2];
+    axe_status         st;
+
+    AXE_TRY(axe_gpu_of_rank(cx, e, NULL, &a.g));
+    AXE_TRY(axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &device));
+    for (int i = 0; i < 2; i++)
+        AXE_TRY(axe_rank_exec_new(cx, e, device, p, &x[i]));
+    AXE_TRY(launch(cx, e, x[0], &a, 2, 7));
+    AXE_TRY(launch(cx, e, x[1], &a, 3, 5));
+    AXE_TRY(launch(cx, e, x[0], &a, 5, 7));
+    AXE_TRY(launch(cx, e, x[0], &a, 1, 4));
+    AXE_TRY(axe_rank_exec_free(x[1]));
+    AXE_TRY(launch(cx, e, x[0], &a, 4, 10));
+    st = axe_rank_exec_free(x[0]);
+    axe_device_free(device);
+    axe_gpu_free(a.g);
+    return st;
+}
+
+static const axe_program *
+compile(axe_ctx *cx)
+{
+    const axe_program *p = NULL;
+    int32_t            source = axe_source_add(cx, "t.axe", text, strlen(text));
+    axe_compile_spec   spec = {.machine = "sm_90a"};
+
+    return axe_compile(cx, source, &spec, AXE_STAGE_C, &p) == AXE_OK ? p : NULL;
+}
+
+static axe_status
+case_ranks(axe_ctx *cx)
+{
+    return axe_spmd(cx, &(axe_engine_options){.n_rank = RANKS}, on_rank,
+                    (void *)(uintptr_t)compile(cx));
+}
+
+static axe_status
+case_nvrtc(axe_ctx *cx)
+{
+    const char *id;
+
+    return axe_nvrtc_id(cx, &id);
+}
+
+/* Once well; the second launch forks from a process with a driver. */
+static axe_status
+case_whole(axe_ctx *cx)
+{
+    const axe_program *p = compile(cx);
+    float              s = 2, x[7 * N], y[7 * N] = {0}, sum[N] = {0};
+    int64_t            shape[] = {7, N}, row[] = {N};
+    axe_array          array[] = {{"s", "f32", 0, NULL, NULL, &s},
+                                  {"X", "f32", 2, shape, NULL, x},
+                                  {"Y", "f32", 2, shape, NULL, y},
+                                  {"S", "f32", 1, row, NULL, sum}};
+    axe_size           size = {"P", RANKS};
+
+    for (int i = 0; i < 7 * N; i++)
+        x[i] = x_at(i / N, i % N);
+    AXE_TRY(axe_mesh_launch(cx, p, NULL, NULL, 4, array, 1, &size));
+    for (int i = 0; i < 7 * N; i++)
+        if (y[i] != 2 * x[i])
+            return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "Y is wrong");
+    for (int i = 0; i < N; i++)
+        if (sum[i] != 2 * (210 + 7 * (float)i))
+            return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "S is wrong");
+    return axe_mesh_launch(cx, p, NULL, NULL, 4, array, 1, &size);
+}
+
+static const char *
+end_of(axe_status (*f)(axe_ctx *cx))
+{
+    int   status = 1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        axe_ctx *cx = axe_ctx_new();
+
+        setenv("AXE_NVRTC", PTX_CUDA, 1);
+        snprintf(said, 1024, "%s", f(cx) == AXE_OK ? "" : axe_last_error(cx));
+        axe_ctx_free(cx);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    return said;
+}
+
+static void
+test_ranks(void **state)
+{
+    (void)state;
+    assert_string_equal(end_of(case_ranks), "");
+}
+
+static void
+test_whole(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        end_of(case_whole),
+        "this process has started NVIDIA's driver, which does not go on in "
+        "ranks that are forked from it");
+}
+
+static const struct {
+    const char *order, *text;
+} moves[] = {
+#define MOVE(id, order, text) {order, text},
+#include "run/gpu_move.def"
+};
+
+/* The kernels that move boxes are assembled for each machine, and in each type
+ * for one, without a message of the compiler. */
+static void
+test_moves(void **state)
+{
+    static const char *const machines[] = {"sm_80", "sm_90a", "sm_100a"};
+    const char              *name = "T", *both[] = {"S", "D"};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(moves) * (AXE_LEN(machines) + AXE_N_NUMBER);
+         i++) {
+        int         k = i / AXE_LEN(moves), type = k - AXE_LEN(machines);
+        int         move = i % AXE_LEN(moves);
+        axe_ctx    *cx = axe_ctx_new();
+        const char *word = axe_number_text((axe_number)(type > 0 ? type : 0));
+        const char *text_of = moves[move].text, *log;
+        const char *order[] = {moves[move].order, moves[move].order};
+        int32_t source = axe_source_add(cx, "m.axe", text_of, strlen(text_of));
+        axe_compile_spec   spec = {.machine = machines[type < 0 ? k : 1],
+                                   .n_set = 1,
+                                   .set_name = &name,
+                                   .set_value = &word,
+                                   .n_order = order[0] ? 2 : 0,
+                                   .order_name = both,
+                                   .order = order};
+        const axe_program *p;
+        void              *code;
+        size_t             bytes;
+
+        if (axe_compile(cx, source, &spec, AXE_STAGE_C, &p) != AXE_OK ||
+            axe_gpu_code(cx, p, &log, &code, &bytes) != AXE_OK || *log ||
+            axe_diags(cx))
+            fail_msg("%s of %s for %s: %s", text_of, word, spec.machine,
+                     axe_last_error(cx));
+        assert_memory_equal(code, "\177ELF", 4);
+        free(code);
+        axe_ctx_free(cx);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_moves),
+    };
+    char cache[] = "/tmp/axe_mesh_XXXXXX", line[64];
+    int  bad;
+
+    setenv("AXE_CUDA", PTX_CUDA, 1);
+    setenv("PTX_LATE", "1", 1);
+    setenv("FAKE_GPUS", "2", 1);
+    if (!mkdtemp(cache))
+        return 1;
+    setenv("AXE_CACHE", cache, 1);
+    said = mmap(NULL, 1024, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                -1, 0);
+    if (strcmp(end_of(case_nvrtc), "") != 0) {
+        printf("no NVRTC: nothing is tested\n");
+        return 0;
+    }
+    bad = cmocka_run_group_tests(tests, NULL, NULL);
+    snprintf(line, sizeof line, "rm -rf %s", cache);
+    return system(line) != 0 || bad;
+}
