@@ -34,12 +34,16 @@ typedef union control {
     char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 } control;
 
+/* Others are told before the socket is closed, which they would see first. */
 static axe_status
 trouble(axe_engine *e, const char *what, int64_t peer)
 {
-    return axe_fail(e->cx, AXE_NOWHERE, AXE_EIO,
-                    "engine: %s rank %" PRId64 ": %s", what, peer,
-                    strerror(errno));
+    axe_status st = axe_fail(e->cx, AXE_NOWHERE, AXE_EIO,
+                             "engine: %s rank %" PRId64 ": %s", what, peer,
+                             strerror(errno));
+
+    axe_engine_fail(e, axe_last_error(e->cx));
+    return st;
 }
 
 /* A socket that hears; its name is in *out. */
@@ -82,6 +86,8 @@ tell(axe_engine *e, int at, const place *to, int64_t peer, const token *t,
     memcpy(a.sun_path, to->name, NAME);
     memcpy(CMSG_DATA(&c.head), &fd, sizeof fd);
     if (sendmsg(at, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *t)
+        return AXE_OK;
+    if (errno == ECONNREFUSED) /* it has failed; the next meeting says how */
         return AXE_OK;
     return trouble(e, "giving a descriptor to", peer);
 }
