@@ -38,9 +38,9 @@ typedef union control {
 static axe_status
 trouble(axe_engine *e, const char *what, int64_t peer)
 {
-    axe_status st = axe_fail(e->cx, AXE_NOWHERE, AXE_EIO,
-                             "engine: %s rank %" PRId64 ": %s", what, peer,
-                             strerror(errno));
+    axe_status st =
+        axe_fail(e->cx, AXE_NOWHERE, AXE_EIO, "engine: %s rank %" PRId64 ": %s",
+                 what, peer, strerror(errno));
 
     axe_engine_fail(e, axe_last_error(e->cx));
     return st;

@@ -582,7 +582,8 @@ check_joined(const joined *j, int number)
         if (child[r] == 0) {
             axe_ctx           *cx = axe_ctx_new();
             bool               speaks;
-            axe_engine_options o = {.timeout_ms = 700, .speaks = &speaks};
+            axe_engine_options o = {.timeout_ms = j->n_come < 4 ? 700 : 20000,
+                                    .speaks = &speaks};
             axe_status         st;
 
             set_variables(axe_textf(
