@@ -18,6 +18,7 @@ typedef struct engine_sum {
     void              *to;
     const void *const *from;
     int64_t            n; /* elements */
+    bool once; /* no other rank makes this sum: its order is this one's */
 } engine_sum;
 
 typedef struct engine_box {

@@ -64,23 +64,42 @@ await_pull(const performing *p, const program_phase *f, int pull)
     return p->e->ops->await(p->e, f->pull[pull].peer, count);
 }
 
+/* Is the box one run in both buffers? */
+static bool
+is_run(const program_box *b, program_run *out)
+{
+    *out = (program_run){0, 0, 1};
+    for (int d = b->n_dim - 1; d >= 0; d--) {
+        const program_run *r = b->run[d];
+        bool               last = d + 1 == b->n_dim;
+        int64_t            src = last ? 1 : b->src_pitch[d];
+        int64_t            dst = last ? 1 : b->dst_pitch[d];
+
+        if (b->n_run[d] != 1 || (r->n > 1 && (src != out->n || dst != out->n)))
+            return false;
+        out->src += r->src * src;
+        out->dst += r->dst * dst;
+        out->n *= r->n;
+    }
+    return true;
+}
+
 /* Is each pull of the sum one run, of the same elements? */
 static bool
-is_flat(const program_phase *f)
+is_flat(const program_phase *f, program_run *run)
 {
-    bool flat = f->add && f->whole && f->n_pull > 1;
+    bool flat = f->add && f->whole && f->n_pull > 1 && f->n_pull <= MOST_FLAT;
 
     for (int i = 0; i < f->n_pull && flat; i++)
-        flat = f->pull[i].box.n_dim == 1 && f->pull[i].box.n_run[0] == 1;
+        flat = is_run(&f->pull[i].box, &run[i]);
     return flat;
 }
 
 /* One sum of all pulls. */
 static axe_status
-sum_flat(performing *p, const program_phase *f)
+sum_flat(performing *p, const program_phase *f, const program_run *run)
 {
-    const program_run *to = &f->pull[0].box.run[0][0];
-    const void        *from[MOST_FLAT];
+    const void *from[MOST_FLAT];
 
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
@@ -91,15 +110,16 @@ sum_flat(performing *p, const program_phase *f)
             at = p->m->ops->peer(p->m, at, m->peer);
             perform_count(p, f, m->box.n * (int64_t)p->width);
         }
-        from[i] = at + (size_t)m->box.run[0][0].src * p->width;
+        from[i] = at + (size_t)run[i].src * p->width;
     }
     return p->m->ops->sum(
         p->m, &(engine_sum){
                   .type = p->type,
                   .n_from = f->n_pull,
-                  .to = p->buffer[f->to] + (size_t)to->dst * p->width,
+                  .to = p->buffer[f->to] + (size_t)run[0].dst * p->width,
                   .from = from,
-                  .n = to->n,
+                  .n = run[0].n,
+                  .once = f->once,
               });
 }
 
@@ -139,11 +159,11 @@ post(const performing *p, uint32_t count)
 static axe_status
 pull_addressed(performing *p, const program_phase *f)
 {
-    uint32_t done = p->base + 1 + (uint32_t)(f - p->g->phase);
+    uint32_t    done = p->base + 1 + (uint32_t)(f - p->g->phase);
+    program_run run[MOST_FLAT];
 
     AXE_TRY(await_readers(p, f));
-    AXE_TRY(f->n_pull <= MOST_FLAT && is_flat(f) ? sum_flat(p, f)
-                                                 : pull_boxes(p, f));
+    AXE_TRY(is_flat(f, run) ? sum_flat(p, f, run) : pull_boxes(p, f));
     return f + 1 < p->g->phase + p->g->n_phase ? post(p, done + 1) : AXE_OK;
 }
 

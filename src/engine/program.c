@@ -292,6 +292,7 @@ ask(builder *b, int step)
     int64_t           at[MESH_ATOMS];
 
     f->add = sums(b, s);
+    f->once = b->plan->step[step].kind == AXE_COLLECTIVE_REDUCE_SCATTER;
     for (int64_t r = 0; r < b->out->size; r++) {
         program_box box;
 
@@ -356,7 +357,7 @@ all_reduce(builder *b, int step)
     int64_t        v = held(b->p, &b->plan->code->state[step], b->out->rank);
     program_phase *f = add_phase(b, step);
 
-    f->add = true;
+    f->add = f->once = true;
     for (int i = 0; i < n; i++) {
         add_move(&f->n_pull, f->pull, member[i], step % 2, part(b, v, mine, n));
         if (i != mine)

@@ -37,6 +37,7 @@ typedef struct program_phase {
     int           step, to; /* which of my buffers is written */
     bool          fresh;    /* nothing of it was written before */
     bool          add;
+    bool          once;  /* each sum is made by one rank alone */
     bool          whole; /* each pull has all elements that are written */
     int           n_pull, n_give;
     program_move *pull; /* by rank, ascending */

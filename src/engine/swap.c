@@ -25,7 +25,7 @@ typedef struct place {
 
 typedef struct token {
     int32_t magic;
-    int32_t rank, round;
+    int32_t rank, round, gives;
     int64_t pid; /* of rank 0: what two jobs differ in */
 } token;
 
@@ -80,8 +80,8 @@ tell(axe_engine *e, int at, const place *to, int64_t peer, const token *t,
                             .msg_namelen = (socklen_t)to->length,
                             .msg_iov = &io,
                             .msg_iovlen = 1,
-                            .msg_control = &c,
-                            .msg_controllen = CMSG_SPACE(sizeof fd)};
+                            .msg_control = fd >= 0 ? &c : NULL,
+                            .msg_controllen = fd >= 0 ? CMSG_SPACE(sizeof fd) : 0};
 
     memcpy(a.sun_path, to->name, NAME);
     memcpy(CMSG_DATA(&c.head), &fd, sizeof fd);
@@ -135,7 +135,7 @@ hear(axe_engine *e, int at, const token *want, int *fd)
         if (n < 0)
             return trouble(e, "no descriptor of", want->rank);
         got = take_control(&m, &ours);
-        if (ours && n == (ssize_t)sizeof t && got >= 0 &&
+        if (ours && n == (ssize_t)sizeof t && t.gives == (got >= 0) &&
             t.magic == want->magic && t.rank == want->rank &&
             t.round == want->round && t.pid == want->pid) {
             *fd = got;
@@ -152,8 +152,8 @@ rounds(axe_engine *e, int at, const place *all, int64_t pid, int mine, int *out)
     for (int64_t k = 1; k < e->size; k++) {
         int64_t to = (e->rank + k) % e->size;
         int64_t from = (e->rank + e->size - k) % e->size;
-        token   give = {MAGIC, (int32_t)e->rank, (int32_t)k, pid};
-        token   want = {MAGIC, (int32_t)from, (int32_t)k, pid};
+        token   give = {MAGIC, (int32_t)e->rank, (int32_t)k, mine >= 0, pid};
+        token   want = {MAGIC, (int32_t)from, (int32_t)k, 0, pid};
 
         AXE_TRY(tell(e, at, &all[to], to, &give, mine));
         AXE_TRY(axe_engine_barrier(e));

@@ -5,9 +5,9 @@
 #include "engine/engine.h"
 
 /* All ranks, on one host.
- * mine    stays the caller's
- * out     [size] the others', to be closed; -1 of this rank, and of all where
- *         it fails
+ * mine    stays the caller's; -1: this rank gives none
+ * out     [size] the others', to be closed; -1 of this rank, of those that give
+ *         none, and of all where it fails
  * Errors  EIO with the system's words; EDEVICE as of all that waits */
 AXE_CHECK axe_status engine_swap_descriptors(axe_engine *e, int mine, int *out);
 
