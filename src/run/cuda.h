@@ -30,6 +30,13 @@ typedef struct axe_cuda_access {
     int place, device, how;
 } axe_cuda_access;
 
+/* An address that is one of each of several GPUs. */
+typedef struct axe_cuda_multicast {
+    unsigned           n_device;
+    size_t             bytes;
+    unsigned long long handle_types, flags;
+} axe_cuda_multicast;
+
 typedef struct axe_cuda {
 #define SYMBOL(name, type, args) type(*name) args;
 #define OPTIONAL(name, type, args) type(*name) args;

@@ -1,6 +1,7 @@
 /* dist_gpu.c - ranks that compute on a GPU each, in its memory, by turns where
  * there are more ranks than GPUs. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/ctx.h"
 #include "run/device.h"
@@ -28,6 +29,15 @@ check_engine(axe_dist_runner *r)
     return st;
 }
 
+/* Sums are in the ranks' order unless $AXE_MULTIMEM=1. */
+static bool
+wants_multimem(void)
+{
+    const char *s = getenv("AXE_MULTIMEM");
+
+    return s && strcmp(s, "1") == 0;
+}
+
 static axe_status
 open_rank(axe_dist_runner *r)
 {
@@ -38,8 +48,8 @@ open_rank(axe_dist_runner *r)
     r->state = g;
     AXE_TRY(check_engine(r));
     AXE_TRY(axe_gpu_of_rank(r->cx, r->e, r->device->want_cache, &g->gpu));
-    AXE_TRY(
-        axe_gpu_memory_new(r->cx, r->e, g->gpu, r->p->device_heap, &g->memory));
+    AXE_TRY(axe_gpu_memory_new(r->cx, r->e, g->gpu, r->p->device_heap,
+                               wants_multimem(), &g->memory));
     r->memory = r->e->memory;
     return AXE_OK;
 }

@@ -11,12 +11,13 @@
 
 #include "base/ctx.h"
 #include "engine/swap.h"
-#include "run/gpu_int.h"
+#include "run/gpu_heap_int.h"
 
 /* What ranks say of their GPUs. */
 typedef struct gpu_word {
     int64_t device, n_device;
     int64_t grain; /* [bytes] */
+    int64_t multicast;
 } gpu_word;
 
 axe_status
@@ -119,6 +120,20 @@ block_of(const axe_gpu *g)
                              .device = g->device};
 }
 
+/* Can all of them, and does each rank have a GPU of its own? */
+static bool
+all_multicast(const axe_gpu_heap *h, const gpu_word *all)
+{
+    bool can = h->size > 1;
+
+    for (int64_t r = 0; r < h->size; r++) {
+        can = can && all[r].multicast && all[r].n_device == all[0].n_device;
+        for (int64_t q = 0; q < r; q++)
+            can = can && all[q].device != all[r].device;
+    }
+    return can;
+}
+
 /* All ranks' GPUs, and the stride that suits all of them. */
 static axe_status
 meet(axe_ctx *cx, axe_engine *e, axe_gpu_heap *h, int64_t bytes)
@@ -138,9 +153,15 @@ meet(axe_ctx *cx, axe_engine *e, axe_gpu_heap *h, int64_t bytes)
                            "counting GPUs"));
     own.grain = (int64_t)grain;
     own.n_device = n;
+    own.multicast = h->multicast && h->size > 1 && axe_gpu_can_multicast(g);
+    if (own.multicast) {
+        AXE_TRY(axe_gpu_multicast_grain(cx, h, (size_t)bytes, &grain));
+        own.grain = (int64_t)grain > own.grain ? (int64_t)grain : own.grain;
+    }
     AXE_TRY(axe_engine_gather(e, &own, sizeof own, all));
     for (int64_t r = 0; r < h->size; r++)
         own.grain = all[r].grain > own.grain ? all[r].grain : own.grain;
+    h->multicast = all_multicast(h, all);
     h->stride = (size_t)((bytes + own.grain - 1) / own.grain * own.grain);
     return check_peers(cx, h, all);
 }
@@ -215,12 +236,14 @@ share(axe_ctx *cx, axe_engine *e, axe_gpu_heap *h)
     for (int64_t r = 0; r < h->size; r++)
         if (all[r] >= 0)
             close(all[r]);
-    return st == AXE_OK ? map(cx, h) : st;
+    AXE_TRY(st);
+    AXE_TRY(map(cx, h));
+    return h->multicast ? axe_gpu_multicast_join(cx, e, h) : AXE_OK;
 }
 
 axe_status
 axe_gpu_heap_new(axe_ctx *cx, axe_engine *e, axe_gpu *g, int64_t bytes,
-                 axe_gpu_heap **out)
+                 bool multicast, axe_gpu_heap **out)
 {
     axe_gpu_heap *h = calloc(1, sizeof *h);
     axe_status    st;
@@ -234,6 +257,7 @@ axe_gpu_heap_new(axe_ctx *cx, axe_engine *e, axe_gpu *g, int64_t bytes,
     h->gpu = g;
     h->rank = e->rank;
     h->size = e->size;
+    h->multicast = multicast;
     st = check_gpu(cx, g);
     if (st == AXE_OK)
         st = axe_gpu_push(cx, g);
@@ -260,6 +284,7 @@ axe_gpu_heap_free(axe_gpu_heap *h)
     if (h->gpu->forks == axe_forks() &&
         cu->CtxPushCurrent_v2(h->gpu->ctx) == 0) {
         cu->StreamSynchronize(NULL);
+        axe_gpu_multicast_leave(h);
         while (h->n_mapped > 0)
             cu->MemUnmap(h->base + h->stride * (size_t)--h->n_mapped,
                          h->stride);

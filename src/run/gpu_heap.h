@@ -13,6 +13,10 @@ typedef struct axe_gpu_heap {
     uint64_t  base;   /* 0: no addresses so far */
     uint64_t *handle; /* [size] of blocks; 0: none */
     int       n_mapped;
+    /* Where all GPUs can answer together (gpu_multicast.c): */
+    bool     multicast;
+    uint64_t all, cast; /* address, handle; 0: none */
+    bool     bound, all_mapped;
 } axe_gpu_heap;
 
 /* The GPU of this rank among those that it sees: the rank's number, by turns.
@@ -21,11 +25,14 @@ AXE_CHECK axe_status axe_gpu_of_rank(axe_ctx *cx, const axe_engine *e,
                                      const char *cache, axe_gpu **out);
 
 /* All ranks.
- * bytes   the same on all
+ * bytes      the same on all
+ * multicast  ask for an address that is all blocks, where GPUs have it and each
+ *            rank has one of its own
  * Errors  EUNSUPPORTED: the GPU or its driver cannot, two GPUs do not reach one
  *         another.  EDEVICE: the driver's words.  Nothing stays then. */
 AXE_CHECK axe_status axe_gpu_heap_new(axe_ctx *cx, axe_engine *e, axe_gpu *g,
-                                      int64_t bytes, axe_gpu_heap **out);
+                                      int64_t bytes, bool multicast,
+                                      axe_gpu_heap **out);
 /* Others may still see this rank's block; this one sees none any more. */
 void axe_gpu_heap_free(axe_gpu_heap *h);
 

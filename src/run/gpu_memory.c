@@ -12,6 +12,7 @@
 
 #include "base/ctx.h"
 #include "run/gpu_int.h"
+#include "run/gpu_multimem.h"
 
 typedef enum gpu_move {
 #define MOVE(id, order, text) MOVE_##id,
@@ -29,12 +30,13 @@ static const struct {
 enum { GRAIN = 256 /* [bytes] of buffers */, ALIGNED = 16, DEEP = 3 };
 
 struct axe_gpu_memory {
-    engine_memory m;   /* the first: what engines know of it */
-    axe_ctx      *own; /* where its kernels are */
-    axe_gpu      *gpu;
-    axe_gpu_heap *heap;
-    int64_t       used; /* [bytes] */
-    axe_gpu_exec *exec[AXE_N_NUMBER][N_MOVE];
+    engine_memory    m;   /* the first: what engines know of it */
+    axe_ctx         *own; /* where its kernels are */
+    axe_gpu         *gpu;
+    axe_gpu_heap    *heap;
+    int64_t          used; /* [bytes] */
+    axe_gpu_exec    *exec[AXE_N_NUMBER][N_MOVE];
+    axe_gpu_multimem all;
 };
 
 static axe_gpu_memory *
@@ -198,8 +200,11 @@ add_run(axe_gpu_memory *x, axe_number type, void *to, const void *from,
 static axe_status
 sum(engine_memory *m, const engine_sum *s)
 {
-    size_t bytes = (size_t)(s->n * axe_number_bytes(s->type));
+    size_t   bytes = (size_t)(s->n * axe_number_bytes(s->type));
+    uint64_t at;
 
+    if (axe_gpu_multimem_can(of(m)->heap, s, &at))
+        return axe_gpu_multimem_sum(m->e->cx, &of(m)->all, of(m)->heap, s, at);
     AXE_TRY(copy(m, s->to, s->from[0], bytes));
     for (int i = 1; i < s->n_from; i++)
         AXE_TRY(add_run(of(m), s->type, s->to, s->from[i], s->n));
@@ -337,7 +342,7 @@ static const engine_memory_ops ops = {
 
 axe_status
 axe_gpu_memory_new(axe_ctx *cx, axe_engine *e, axe_gpu *g, int64_t bytes,
-                   axe_gpu_memory **out)
+                   bool multicast, axe_gpu_memory **out)
 {
     axe_gpu_memory *x = calloc(1, sizeof *x);
     axe_status      st;
@@ -351,7 +356,7 @@ axe_gpu_memory_new(axe_ctx *cx, axe_engine *e, axe_gpu *g, int64_t bytes,
     }
     x->m = (engine_memory){&ops, e};
     x->gpu = g;
-    st = axe_gpu_heap_new(cx, e, g, bytes, &x->heap);
+    st = axe_gpu_heap_new(cx, e, g, bytes, multicast, &x->heap);
     if (st != AXE_OK) {
         axe_gpu_memory_free(x);
         return st;
@@ -371,6 +376,7 @@ axe_gpu_memory_free(axe_gpu_memory *x)
     for (int t = 0; t < AXE_N_NUMBER; t++)
         for (int i = 0; i < N_MOVE; i++)
             axe_gpu_exec_free(x->exec[t][i]);
+    axe_gpu_multimem_free(&x->all, x->heap);
     axe_gpu_heap_free(x->heap);
     axe_ctx_free(x->own);
     free(x);

@@ -9,10 +9,13 @@
 typedef struct axe_gpu_memory axe_gpu_memory;
 
 /* All ranks; from here on plans of the engine are carried out there.
- * bytes   of each rank, for all buffers that there are at a time
+ * bytes      of each rank, for all buffers that there are at a time
+ * multicast  where it can be, sums over all ranks that one of them alone makes
+ *            are made on the way, in the hardware's order
  * Errors  as axe_gpu_heap_new */
 AXE_CHECK axe_status axe_gpu_memory_new(axe_ctx *cx, axe_engine *e, axe_gpu *g,
-                                        int64_t bytes, axe_gpu_memory **out);
+                                        int64_t bytes, bool multicast,
+                                        axe_gpu_memory **out);
 void                 axe_gpu_memory_free(axe_gpu_memory *m);
 
 #endif

@@ -73,6 +73,24 @@ for t in i8 f64; do
     right -t sm_90a boxes.axe swap_axes A=5 B=6 C=4 D=2 E=3 --set T=$t --devices 3
     right -t sm_90a boxes.axe sums M=29 --set T=$t --devices 3
 done
+# sums over all GPUs by multimem, where each rank has one of its own and they can
+casts() {
+    local want=$1 how=$2
+    shift 2
+    env $how AXE_MULTIMEM=1 FAKE_TELL=1 "$AXE" run "$@" --random --check --no-tuned -t sm_90a \
+        >out 2>&1 </dev/null && grep -q ': ok, ' out && ! grep -q 'the driver still has' out &&
+        [ "$(grep -c ' sum_all ' out)" = "$want" ] || fail "multimem: $*"
+}
+all="$D/gemm_allreduce.axe M=32 N=96 K=300 --devices 3"
+casts 3 FAKE_GPUS=3 $all
+casts 3 FAKE_GPUS=3 $D/gemm_reduce_scatter.axe M=96 N=36 K=45 --devices 3
+for t in f64 i32 i64; do casts 3 FAKE_GPUS=3 boxes.axe sums M=99 --set T=$t --devices 3; done
+casts 0 FAKE_GPUS=3 boxes.axe sums M=96 --set T=i16 --devices 3
+casts 0 FAKE_GPUS=2 $all
+casts 0 "FAKE_GPUS=3 FAKE_NO=132" $all
+casts 0 "FAKE_GPUS=3 AXE_CUDA=$AXE_CUDA" $D/reduce_scatter.axe --devices 1
+FAKE_GPUS=3 FAKE_TELL=1 "$AXE" run $all --random -t sm_90a >out 2>&1
+! grep -q 'Multicast\|sum_all' out || fail "multimem unasked"
 # what is timed is settled
 "$AXE" run $D/reduce_scatter.axe --random --devices 2 -t sm_90a --time=2 >out 2>&1 &&
     grep -q 'time' out || fail "times"

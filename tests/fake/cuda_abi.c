@@ -54,3 +54,8 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12 &&
                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE == 3,
                "access to memory");
 _Static_assert(sizeof(CUmemGenericAllocationHandle) == 8, "handles of memory");
+_Static_assert(sizeof(CUmulticastObjectProp) == 32 &&
+                   offsetof(CUmulticastObjectProp, size) == 8 &&
+                   offsetof(CUmulticastObjectProp, handleTypes) == 16 &&
+                   CU_MULTICAST_GRANULARITY_MINIMUM == 0,
+               "multicast");

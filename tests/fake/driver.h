@@ -30,6 +30,12 @@ typedef struct memory_access {
     int place, device, how;
 } memory_access;
 
+typedef struct cast_prop {
+    unsigned           n_device;
+    size_t             bytes;
+    unsigned long long handle_types, flags;
+} cast_prop;
+
 /* vmm.c: how many GPUs there are; the driver starts, and a GPU is opened, which
  * gives a result; is there none of what the attribute says? */
 int  fake_gpus(void);
@@ -39,6 +45,9 @@ void fake_release(void);
 /* The number that a call of the name is to fail with; things that there are. */
 int  fake_fails(const char *name);
 void fake_count(int by);
+void fake_note(const char *what);
+/* The same byte in each of the blocks that an address is one of; how many. */
+int  fake_blocks(const void *p, void **out, int most);
 bool fake_has_not(int attribute);
 /* A driver's own: bytes that ranks share can be accessed, and no more. */
 void fake_mapped(void *at, void *known, size_t bytes);

@@ -28,16 +28,17 @@ typedef struct block {
 } block;
 
 static struct {
-    char  *at;
-    void  *known;
-    size_t bytes;
-    int    how;
+    char    *at;
+    void    *known;
+    size_t   bytes;
+    int      fd;
+    uint64_t number;
 } mapped[MOST];
 
 static int   left, n_retained;
 static int   own = -1; /* the GPU of this process */
 static pid_t started;
-static char  order[4096];
+static char  order[1 << 16];
 
 int         fake_left(void);
 const char *fake_order(void);
@@ -54,8 +55,8 @@ fake_order(void)
     return order;
 }
 
-static void
-note(const char *what)
+void
+fake_note(const char *what)
 {
     size_t n = strlen(order);
 
@@ -112,7 +113,7 @@ fake_fails(const char *name)
 static int
 fails(const char *name)
 {
-    note(name);
+    fake_note(name);
     return fake_fails(name);
 }
 
@@ -127,6 +128,8 @@ fake_release(void)
 {
     if (--n_retained == 0 && left)
         fprintf(stderr, "the driver still has %d things\n", left);
+    if (n_retained == 0 && getenv("FAKE_TELL"))
+        fprintf(stderr, "GPU %d: %s\n", own, order);
 }
 
 CALL(DeviceCanAccessPeer, (int *can, int device, int peer))
@@ -186,7 +189,7 @@ CALL(MemRelease, (uint64_t handle))
 {
     block *b = (block *)(uintptr_t)handle;
 
-    note("MemRelease");
+    fake_note("MemRelease");
     close(b->fd);
     free(b);
     left--;
@@ -240,7 +243,7 @@ CALL(MemAddressReserve, (uint64_t * p, size_t bytes, size_t align,
 
 CALL(MemAddressFree, (uint64_t p, size_t bytes))
 {
-    note("MemAddressFree");
+    fake_note("MemAddressFree");
     for (int i = 0; i < MOST; i++)
         if (mapped[i].at && (uint64_t)(uintptr_t)mapped[i].at - p < bytes)
             return INVALID; /* of what is mapped */
@@ -248,11 +251,136 @@ CALL(MemAddressFree, (uint64_t p, size_t bytes))
     return munmap((void *)(uintptr_t)p, bytes) == 0 ? 0 : INVALID;
 }
 
+/* ------------------------------------------------------------------ multicast
+ *
+ * An object is a file that begins with the numbers of the blocks bound to it,
+ * as the system numbers files, and with how many GPUs are in it. */
+
+enum { CAST_AT = 1 << 16 };
+#define CAST_MAGIC UINT64_C(0x4158454341535431)
+
+typedef struct cast {
+    uint64_t magic;
+    uint32_t want, joined, bound;
+    uint64_t block[16];
+} cast;
+
+static cast *
+cast_in(int fd)
+{
+    void *at = mmap(NULL, sizeof(cast), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                    CAST_AT);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static cast *
+cast_of(uint64_t handle)
+{
+    return cast_in(((block *)(uintptr_t)handle)->fd);
+}
+
+CALL(MulticastGetGranularity,
+     (size_t * bytes, const cast_prop *what, int option))
+{
+    (void)option;
+    *bytes = what->n_device > 1 ? 4 << 20 : 0;
+    return fails("MulticastGetGranularity");
+}
+
+CALL(MulticastCreate, (uint64_t * handle, const cast_prop *what))
+{
+    int   bad = fails("MulticastCreate");
+    int   fd = bad ? -1 : memfd_create("cast", MFD_CLOEXEC);
+    cast *c;
+
+    if (bad)
+        return bad;
+    if (what->flags || what->handle_types != 1 || what->bytes % (4 << 20) ||
+        what->n_device < 2)
+        return INVALID;
+    if (ftruncate(fd, (off_t)(2 * what->bytes)) < 0)
+        return NO_MEMORY;
+    bad = make_block(fd, what->bytes, handle);
+    c = bad ? NULL : cast_of(*handle);
+    if (!c)
+        return NO_MEMORY;
+    c->magic = CAST_MAGIC;
+    c->want = what->n_device;
+    munmap(c, sizeof *c);
+    return 0;
+}
+
+CALL(MulticastAddDevice, (uint64_t handle, int device))
+{
+    int   bad = fails("MulticastAddDevice");
+    cast *c = bad ? NULL : cast_of(handle);
+
+    if (!c || device != own)
+        return bad ? bad : INVALID;
+    __atomic_fetch_add(&c->joined, 1, __ATOMIC_SEQ_CST);
+    munmap(c, sizeof *c);
+    return 0;
+}
+
+CALL(MulticastBindMem, (uint64_t handle, size_t at, uint64_t memory,
+                        size_t from, size_t bytes, unsigned long long flags))
+{
+    int         bad = fails("MulticastBindMem");
+    cast       *c = bad ? NULL : cast_of(handle);
+    struct stat is;
+    uint32_t    i;
+
+    if (!c)
+        return bad ? bad : INVALID;
+    if (at || from || flags || bytes % (4 << 20) || c->joined != c->want ||
+        fstat(((block *)(uintptr_t)memory)->fd, &is) < 0)
+        return INVALID;
+    i = __atomic_fetch_add(&c->bound, 1, __ATOMIC_SEQ_CST);
+    c->block[i] = is.st_ino;
+    munmap(c, sizeof *c);
+    left++;
+    return 0;
+}
+
+CALL(MulticastUnbind, (uint64_t handle, int device, size_t at, size_t bytes))
+{
+    fake_note("MulticastUnbind");
+    if (!handle || device != own || at || bytes % (4 << 20))
+        return INVALID;
+    left--;
+    return 0;
+}
+
+/* The same byte of each block bound to the object that is mapped at p. */
+int
+fake_blocks(const void *p, void **out, int most)
+{
+    const char *at = p;
+    int         n = 0;
+
+    for (int i = 0; i < MOST; i++) {
+        size_t by = (size_t)(at - mapped[i].at);
+        cast  *c;
+
+        if (!mapped[i].at || at < mapped[i].at || by >= mapped[i].bytes)
+            continue;
+        c = cast_in(mapped[i].fd);
+        for (uint32_t k = 0; c->magic == CAST_MAGIC && k < c->bound; k++)
+            for (int b = 0; b < MOST && n < most; b++)
+                if (mapped[b].at && mapped[b].number == c->block[k])
+                    out[n++] = mapped[b].at + by;
+        munmap(c, sizeof *c);
+    }
+    return n;
+}
+
 CALL(MemMap, (uint64_t p, size_t bytes, size_t offset, uint64_t handle,
               unsigned long long flags))
 {
-    block *b = (block *)(uintptr_t)handle;
-    int    bad = fails("MemMap"), i = 0;
+    block      *b = (block *)(uintptr_t)handle;
+    int         bad = fails("MemMap"), i = 0;
+    struct stat is;
 
     while (i < MOST && mapped[i].at)
         i++;
@@ -263,13 +391,15 @@ CALL(MemMap, (uint64_t p, size_t bytes, size_t offset, uint64_t handle,
     mapped[i].known = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                            b->fd, (off_t)(b->bytes + offset));
     mapped[i].bytes = bytes;
+    mapped[i].fd = b->fd;
+    mapped[i].number = fstat(b->fd, &is) == 0 ? is.st_ino : 0;
     left++;
     return 0;
 }
 
 CALL(MemUnmap, (uint64_t p, size_t bytes))
 {
-    note("MemUnmap");
+    fake_note("MemUnmap");
     for (int i = 0; i < MOST; i++)
         if ((uint64_t)(uintptr_t)mapped[i].at == p) {
             fake_unmapped(mapped[i].at);

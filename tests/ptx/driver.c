@@ -243,6 +243,7 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
         return refuse("so many threads the kernel was not compiled for");
     if (shared > (unsigned)(k->dynamic > FREE ? k->dynamic : FREE))
         return refuse("more shared memory than was asked for");
+    fake_note(k->name);
     for (int i = 0; i < k->n_param && i < MOST_ARG; i++)
         l.arg[i] = arg[i];
     return put(&l);

@@ -82,7 +82,7 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
     (void)user;
     before = n_open();
     if (st == AXE_OK)
-        st = axe_gpu_heap_new(cx, e, g, 5000, &h);
+        st = axe_gpu_heap_new(cx, e, g, 5000, getenv("CAST") != NULL, &h);
     if (st == AXE_OK) {
         tells->stride[me] = (int64_t)h->stride;
         st = store_and_see(cx, e, h);
@@ -160,13 +160,49 @@ test_order(void **state)
         "MemSetAccess MemUnmap MemUnmap MemAddressFree MemRelease MemRelease");
 }
 
+/* One address for all blocks, where each rank has a GPU of its own. */
+static void
+test_multicast(void **state)
+{
+    (void)state;
+    setenv("CAST", "1", 1);
+    setenv("FAKE_GPUS", "2", 1);
+    assert_string_equal(end_of(2), "");
+    assert_int_equal(tells->stride[0], 4 << 20);
+    assert_string_equal(
+        tells->order[0],
+        "MemGetAllocationGranularity MulticastGetGranularity "
+        "DeviceCanAccessPeer MemCreate MemGetAllocationGranularity "
+        "MemExportToShareableHandle MemImportFromShareableHandle "
+        "MemAddressReserve MemMap MemMap MemSetAccess MulticastCreate "
+        "MemExportToShareableHandle MulticastAddDevice MulticastBindMem "
+        "MemAddressReserve MemMap MemSetAccess MemUnmap MemAddressFree "
+        "MulticastUnbind MemRelease MemUnmap MemUnmap MemAddressFree "
+        "MemRelease MemRelease");
+    assert_string_equal(end_of(3), ""); /* two on one GPU */
+    assert_null(strstr(tells->order[0], "MulticastCreate"));
+    setenv("FAKE_NO", "132", 1);
+    assert_string_equal(end_of(2), "");
+    assert_null(strstr(tells->order[0], "Multicast"));
+    unsetenv("FAKE_NO");
+    unsetenv("CAST");
+}
+
 static const struct {
     const char *variable, *value, *says;
 } faults[] = {
+    {"FAKE_FAIL", "MulticastGetGranularity:2",
+     "asking how multicast memory is divided: CUDA_ERROR_FAKE (2), a text of "
+     "the driver"},
+    {"FAKE_FAIL", "MulticastAddDevice:1",
+     "joining a multicast object: CUDA_ERROR_FAKE (1), a text of the driver"},
+    {"FAKE_FAIL", "MulticastBindMem:1",
+     "binding memory to a multicast object: CUDA_ERROR_FAKE (1), a text of the "
+     "driver"},
     {"FAKE_FAIL", "MemGetAllocationGranularity:2",
      "asking how memory is divided: CUDA_ERROR_FAKE (2), a text of the driver"},
     {"FAKE_FAIL", "MemCreate:2",
-     "2097152 bytes that ranks share: CUDA_ERROR_FAKE (2), a text of the "
+     "4194304 bytes that ranks share: CUDA_ERROR_FAKE (2), a text of the "
      "driver"},
     {"FAKE_FAIL", "MemExportToShareableHandle:1",
      "sharing memory with other ranks: CUDA_ERROR_FAKE (1), a text of the "
@@ -174,7 +210,7 @@ static const struct {
     {"FAKE_FAIL", "MemImportFromShareableHandle:1",
      "the memory of rank 0: CUDA_ERROR_FAKE (1), a text of the driver"},
     {"FAKE_FAIL", "MemAddressReserve:2",
-     "6291456 bytes of addresses: CUDA_ERROR_FAKE (2), a text of the driver"},
+     "12582912 bytes of addresses: CUDA_ERROR_FAKE (2), a text of the driver"},
     {"FAKE_FAIL", "MemMap:1",
      "mapping the memory of rank 0: CUDA_ERROR_FAKE (1), a text of the driver"},
     {"FAKE_FAIL", "MemSetAccess:217",
@@ -198,6 +234,7 @@ test_faults(void **state)
     (void)state;
     setenv("FAKE_GPUS", "3", 1);
     setenv("FAKE_FAIL_ON", "1", 1);
+    setenv("CAST", "1", 1);
     for (int i = 0; i < AXE_LEN(faults); i++) {
         setenv(faults[i].variable, faults[i].value, 1);
         if (strcmp(faults[i].variable, "FAKE_APART") == 0) {
@@ -207,7 +244,13 @@ test_faults(void **state)
         }
         unsetenv(faults[i].variable);
     }
+    setenv("FAKE_FAIL_ON", "0", 1);
+    setenv("FAKE_FAIL", "MulticastCreate:2", 1);
+    assert_string_equal(end_of(3), "a multicast object: CUDA_ERROR_FAKE (2), a "
+                                   "text of the driver");
+    unsetenv("FAKE_FAIL");
     unsetenv("FAKE_FAIL_ON");
+    unsetenv("CAST");
 }
 
 /* A process that has started the driver forks ranks, which cannot use it. */
@@ -233,9 +276,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stores),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_stores),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_multicast),      cmocka_unit_test(test_faults),
         cmocka_unit_test(test_started_before),
     };
     void *fake = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), *left, *order;

@@ -20,6 +20,7 @@
 #include "axe/compile.h"
 #include "axe/dist.h"
 #include "run/gpu_heap.h"
+#include "run/gpu_multimem.h"
 #include "run/nvrtc.h"
 
 enum { RANKS = 3, N = 6, MOST = 64 };
@@ -279,6 +280,31 @@ test_moves(void **state)
     }
 }
 
+/* So are sums over all GPUs. */
+static void
+test_multimem(void **state)
+{
+    static const char *const machines[] = {"sm_90a", "sm_100a"};
+    int                      n_text = 0;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(machines) * AXE_N_NUMBER; i++) {
+        axe_ctx    *cx = axe_ctx_new();
+        const char *log = "", *arch = machines[i / AXE_N_NUMBER];
+        const char *cuda =
+            axe_gpu_multimem_text(cx, (axe_number)(i % AXE_N_NUMBER));
+        axe_bytes code = {0};
+
+        n_text += cuda != NULL;
+        if (cuda &&
+            (axe_nvrtc_compile(cx, cuda, arch, &log, &code) != AXE_OK || *log))
+            fail_msg("%s for %s: %s %s", cuda, arch, log, axe_last_error(cx));
+        free(code.data);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_text, 8);
+}
+
 int
 main(void)
 {
@@ -286,6 +312,7 @@ main(void)
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_multimem),
     };
     char cache[] = "/tmp/axe_mesh_XXXXXX", line[64];
     int  bad;
