@@ -67,23 +67,35 @@ const char *axe_mesh_text(axe_ctx *cx, const axe_mesh *m);
 
 /* ------------------------------------------------------------------ spreads */
 
+/* Devices `stride` apart, `extent` of them: the one that is number c among them
+ * has what layout says of number (mul * c + add) % extent. */
+typedef struct axe_turn {
+    int64_t extent, stride, mul, add;
+} axe_turn;
+
 typedef struct axe_spread {
     axe_shape         shape;  /* of the tensor */
     const axe_layout *layout; /* a dim for each, of at least that extent; gpuid
                                  is the device, all other axes are its own */
     int             n_partial;
     const axe_iter *partial; /* (e : s@gpuid): devices s apart hold addends */
+    int             n_turn;
+    const axe_turn *turn; /* of iters that dims have */
 } axe_spread;
 
 /* spread = dim { "," dim } [ "at" name "=" int { "," name "=" int } ]
  *          [ "+" "partial" "(" name { "," name } ")" ]
  *        | layout [ "of" "(" int { "," int } ")" ]
+ *          [ "+" "turn" "[" turn { "," turn } "]" ]
  *          [ "+" "partial" "[" int ":" int { "," int ":" int } "]" ]
- * dim = extent [ "@" ( name | "(" name { "," name } ")" ) ]     major first
+ * dim = extent [ "@" ( name | "(" term { "," term } ")" ) ]     major first
+ * term = [ int "*" ] name [ "+" int ]     modulo the axis's size
+ * turn = int ":" int "*" int "+" int      extent, stride, mul, add
  *
  * "10@x, 24" cuts 10 rows over axis x in blocks of equal extent, the last ones
  * shorter or empty; axes that are not named hold copies, or nothing but where
- * "at" says.  In a layout, the axes of the mesh may stand for gpuid.
+ * "at" says.  Of "4@(x+1)" device c along x has block c + 1, and the last
+ * device block 0.  In a layout, the axes of the mesh may stand for gpuid.
  * Errors  ESYNTAX, ENAME, ESHAPE with the place; those of axe_layout_read. */
 AXE_CHECK axe_status axe_spread_read(axe_ctx *cx, const axe_mesh *m,
                                      const char *text, axe_spread *out);
@@ -170,8 +182,8 @@ typedef struct axe_reshard_plan {
  * that of fewest steps.  opt may be NULL.
  * Errors  ESHAPE: the sizes differ; a device holds an element twice; devices
  *         of a layout are none of the mesh.  EUNSUPPORTED: devices of a layout
- *         are no digits of the mesh's, run backwards, or are shifted; addends
- *         are asked for.  ELIMIT, EOVERFLOW. */
+ *         are no digits of the mesh's, run backwards, or are shifted; they are
+ *         turned and must be cut; addends are asked for.  ELIMIT, EOVERFLOW. */
 AXE_CHECK axe_status axe_reshard(axe_ctx *cx, const axe_mesh *m,
                                  const axe_spread *src, const axe_spread *dst,
                                  const axe_reshard_options *opt,

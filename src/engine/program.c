@@ -322,8 +322,7 @@ group_of(const builder *b, int step, int64_t *member, int *mine, int *root)
 
         mesh_coordinates(b->p, r, at);
         for (int i = 0; i < b->p->n_atom; i++) {
-            bool same = s[0].is[i] == s[1].is[i] &&
-                        (s[0].is[i] == MESH_FREE || s[0].at[i] == s[1].at[i]);
+            bool same = mesh_is_same(&s[0], &s[1], i);
 
             in = in && (!same || at[i] == b->me[i]);
             has = has &&

@@ -67,7 +67,7 @@ mesh_want_of(const mesh_problem *p, const mesh_state *s, const int64_t *at,
         if (p->atom[a].link > link)
             continue;
         else if (s->is[a] == MESH_BOUND)
-            want(w, (int)s->at[a], at[a]);
+            want(w, (int)s->at[a], mesh_index_at(p, s, a, at[a]));
         else if (s->is[a] == MESH_FIXED)
             w->none = w->none || at[a] != s->at[a];
 }
@@ -164,6 +164,21 @@ mesh_count(mesh_problem *p, const mesh_state *held, const mesh_want *w)
 
 /* ---------------------------------------------------------------- partners */
 
+/* Is an atom turned of those that stand in one another's places from f on? */
+static bool
+is_turned(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
+          int f)
+{
+    bool out = false;
+
+    for (int at = f; at >= 0 && b->is[at] == MESH_BOUND && !out;) {
+        out = b->turn[at].mul != 0;
+        at = mesh_atom_at(p, a, (int)b->at[at]);
+        out = out || (at >= 0 && a->turn[at].mul != 0);
+    }
+    return out;
+}
+
 void
 mesh_partners(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
               int *partner)
@@ -176,7 +191,8 @@ mesh_partners(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
             continue;
         for (; next >= 0 && b->is[at] == MESH_BOUND; at = next >= 0 ? next : at)
             next = mesh_atom_at(p, a, (int)b->at[at]);
-        if (b->is[at] == MESH_FREE || p->atom[at].extent == p->atom[f].extent)
+        if (!is_turned(p, a, b, f) &&
+            (b->is[at] == MESH_FREE || p->atom[at].extent == p->atom[f].extent))
             partner[f] = at;
     }
 }

@@ -81,6 +81,24 @@ begin(axe_ctx *cx, const axe_mesh *m, const mesh_side *side, mesh_cuts *device)
     return AXE_EUNSUPPORTED;
 }
 
+/* What remains of a digit's turn above `low`, which it is cut at: a shift by
+ * whole parts. */
+static axe_status
+split_turn(axe_ctx *cx, const mesh_digit *g, int64_t low, mesh_turn *out)
+{
+    *out = g->turn;
+    out->add /= low;
+    if (g->turn.mul <= 1 && g->turn.add % low == 0)
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+             "reshard: %" PRId64 " devices, %" PRId64
+             " apart, are turned (%" PRId64 "*x+%" PRId64
+             ") and have to be cut in parts of %" PRId64,
+             g->extent, g->stride, g->turn.mul, g->turn.add, low);
+    axe_help(cx, "go over a spread that is not turned: one plan each");
+    return AXE_EUNSUPPORTED;
+}
+
 /* Cut each digit where numbers of devices are cut. */
 static axe_status
 split(axe_ctx *cx, const mesh_cuts *device, int *n, mesh_digit *list)
@@ -89,13 +107,17 @@ split(axe_ctx *cx, const mesh_cuts *device, int *n, mesh_digit *list)
         for (int k = 0; k < device->n; k++) {
             mesh_digit *g = &list[i];
             int64_t     v = device->at[k], low;
+            mesh_turn   turn;
 
             if (v <= g->stride || v >= g->stride * g->extent)
                 continue;
             low = v / g->stride;
+            AXE_TRY(split_turn(cx, g, low, &turn));
             AXE_TRY(mesh_digit_add(
-                cx, (mesh_digit){g->extent / low, g->step * low, v}, n, list));
+                cx, (mesh_digit){g->extent / low, g->step * low, v, turn}, n,
+                list));
             g->extent = low;
+            g->turn = (mesh_turn){0};
         }
     return AXE_OK;
 }

@@ -7,7 +7,8 @@
 /* Of a dimension's index u, u / step % extent is what devices `stride` apart
  * differ in. */
 typedef struct mesh_digit {
-    int64_t extent, step, stride;
+    int64_t   extent, step, stride;
+    mesh_turn turn; /* what it is on these devices; none of copies, addends */
 } mesh_digit;
 
 /* One dimension of a spread; what lies between is in a device's memory. */

@@ -56,10 +56,23 @@ add_cut(patterns *t, int g, int64_t v)
     return true;
 }
 
-/* Where the count of a dimension changes with a coordinate of a plain block:
- * at the true extent's own digit. */
+/* Indices of a place change at v: so do coordinates of an atom, turned or not.
+ */
 static bool
-cut_at_extent(patterns *t, int g, const mesh_block *b)
+cut_index(patterns *t, int g, const mesh_state *s, int atom, int64_t v)
+{
+    int64_t e = t->p->atom[atom].extent;
+
+    return s->turn[atom].mul == 0
+               ? add_cut(t, g, v)
+               : v >= e || add_cut(t, g, mesh_turned(&s->turn[atom], e, v));
+}
+
+/* Where the count of a dimension changes with a coordinate of a plain block:
+ * at the true extent's own digit, and where a turned atom begins anew. */
+static bool
+cut_at_extent(patterns *t, int g, const mesh_state *s, int atom,
+              const mesh_block *b)
 {
     const mesh_dim *d = &t->p->dim[b->dim];
     int64_t         v, above = d->n;
@@ -70,25 +83,49 @@ cut_at_extent(patterns *t, int g, const mesh_block *b)
         above %= t->p->block[i].step;
     }
     v = above / b->step;
-    return add_cut(t, g, v) && add_cut(t, g, v + 1);
+    return cut_index(t, g, s, atom, v) && cut_index(t, g, s, atom, v + 1) &&
+           cut_index(t, g, s, atom, 0);
+}
+
+/* Is it turned so that coordinates are not in order, or may be compared with
+ * another atom's? */
+static bool
+is_mixed(const patterns *t, int g, const mesh_turn *turn)
+{
+    int n = 0;
+
+    for (int i = 0; i < t->n; i++)
+        n += t->group[i] == g;
+    return turn->mul > 1 || (turn->mul == 1 && n > 1);
+}
+
+static bool
+cut_all(patterns *t, int g, int64_t extent)
+{
+    bool good = true;
+
+    for (int64_t v = 0; v <= extent && good; v++)
+        good = add_cut(t, g, v);
+    return good;
 }
 
 static bool
 cut_state(patterns *t, int g, const mesh_state *s, int atom)
 {
     const mesh_block *b;
-    bool              good = true;
 
     if (s->is[atom] == MESH_FIXED)
         return add_cut(t, g, s->at[atom]) && add_cut(t, g, s->at[atom] + 1);
     if (s->is[atom] != MESH_BOUND)
         return true;
+    if (is_mixed(t, g, &s->turn[atom]))
+        return cut_all(t, g, t->p->atom[atom].extent);
     b = &t->p->block[t->p->place[s->at[atom]].block];
     if (b->plain)
-        return cut_at_extent(t, g, b);
-    for (int64_t v = 0; v <= t->p->place[s->at[atom]].extent && good; v++)
-        good = add_cut(t, g, v);
-    return good;
+        return cut_at_extent(t, g, s, atom, b);
+    return cut_all(t, g,
+                   s->turn[atom].mul ? t->p->atom[atom].extent
+                                     : t->p->place[s->at[atom]].extent);
 }
 
 /* Where the number of devices that ask changes with a coordinate. */
@@ -135,8 +172,10 @@ begin(patterns *t, mesh_problem *p, const mesh_state *a, const mesh_state *b)
                 t->group[gx > gy ? gx : gy] = gx > gy ? gy : gx;
         }
     }
+    for (int i = 0; i < t->n; i++)
+        t->group[i] = group_of(t->group, i);
     for (int i = 0; i < t->n && good; i++) {
-        int g = t->group[i] = group_of(t->group, i);
+        int g = t->group[i];
 
         good = add_cut(t, g, 0) && cut_askers(t, g, t->atom[i]) &&
                add_cut(t, g, p->atom[t->atom[i]].extent) &&
@@ -238,6 +277,13 @@ askers(const mesh_problem *p, int i, int c, int64_t at)
     return n <= 0 ? 0 : (n - 1) / p->atom[i].extent + 1;
 }
 
+static void
+want_index(mesh_want *w, int place, int64_t at)
+{
+    w->none = w->none || (w->at[place] >= 0 && w->at[place] != at);
+    w->at[place] = at;
+}
+
 /* What device t->at gives others: pairs of an element and a device that has it
  * in b and asks here. */
 static int64_t
@@ -260,10 +306,9 @@ given(patterns *t)
             n = mesh_mul(p, n, askers(p, i, c, t->at[i]));
         else if (t->b->is[c] == MESH_FIXED)
             w.none = w.none || t->b->at[c] != t->at[i];
-        else if (t->b->is[c] == MESH_BOUND && w.at[t->b->at[c]] < 0)
-            w.at[t->b->at[c]] = t->at[i];
         else if (t->b->is[c] == MESH_BOUND)
-            w.none = w.none || w.at[t->b->at[c]] != t->at[i];
+            want_index(&w, (int)t->b->at[c],
+                       mesh_index_at(p, t->b, c, t->at[i]));
     }
     for (int i = 0; i < p->n_atom; i++)
         if (t->b->is[i] == MESH_FREE && !asks[i])
@@ -358,7 +403,7 @@ sources_of(mesh_problem *p, const mesh_state *a, const mesh_state *b, int link,
         int               d = mesh_atom_at(p, b, l->place[k]);
         int               far;
 
-        if (s < 0 || s == d)
+        if (s < 0 || (s == d && mesh_is_same(a, b, s)))
             continue;
         far = p->atom[s].link <= link;
         *away = *away || (far && (d >= 0 || (!l->plain && asked) ||

@@ -218,7 +218,8 @@ mesh_holds(const mesh_problem *p, const mesh_state *s, const int64_t *at,
     for (int a = 0; a < p->n_atom; a++)
         if ((s->is[a] == MESH_FIXED && s->at[a] != at[a]) ||
             (s->is[a] == MESH_BOUND &&
-             at_place(p, (int)s->at[a], index, addend) != at[a]))
+             at_place(p, (int)s->at[a], index, addend) !=
+                 mesh_index_at(p, s, a, at[a])))
             return false;
     return true;
 }
@@ -247,6 +248,7 @@ axe_reshard_source(const axe_reshard_plan *r, int step, int64_t index,
                 (a->is[i] == MESH_FREE ? mesh_partner_at(p, partner, i, at)
                  : a->is[i] == MESH_FIXED
                      ? a->at[i]
-                     : at_place(p, (int)a->at[i], index, addend));
+                     : mesh_turned(&a->turn[i], p->atom[i].extent,
+                                   at_place(p, (int)a->at[i], index, addend)));
     return from;
 }

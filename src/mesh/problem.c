@@ -140,8 +140,9 @@ find_spare(posing *q, const mesh_digit *g)
                 is_cut(q, d, low, top) || !mesh_cuts_add(c, top / g->extent))
                 continue;
             q->spare_dim[q->n_spare] = d;
-            q->spare[q->n_spare++] =
-                (mesh_digit){g->extent, top / g->extent, g->stride};
+            q->spare[q->n_spare++] = (mesh_digit){.extent = g->extent,
+                                                  .step = top / g->extent,
+                                                  .stride = g->stride};
             return;
         }
     }
@@ -189,6 +190,8 @@ bind(posing *q, const mesh_side *side, const mesh_digit *g, mesh_is is,
     used[a] = true;
     s->is[a] = (uint8_t)is;
     s->at[a] = at;
+    if (is == MESH_BOUND)
+        s->turn[a] = g->turn;
     return AXE_OK;
 }
 
@@ -210,7 +213,7 @@ bind_rest(posing *q, const mesh_side *side, const bool used[MESH_ATOMS],
                                "what no iter spreads over that axis");
             return AXE_EUNSUPPORTED;
         }
-        if (!used[a] || s->is[a] == MESH_FIXED) {
+        if (!used[a] || at != 0) {
             s->is[a] = MESH_FIXED;
             s->at[a] = at;
         }
@@ -250,8 +253,10 @@ bind_partial(posing *q, const mesh_side *side, const mesh_digit *g,
                         "reshard: over %d dimensions", MESH_DIMS);
     p->dim[p->n_dim] = (mesh_dim){.n = g->extent, .addend = true};
     AXE_TRY(add_block(p, p->n_dim, 1, g->extent));
-    AXE_TRY(place_of(p, p->n_dim++, &(mesh_digit){g->extent, 1, g->stride},
-                     &place));
+    AXE_TRY(place_of(
+        p, p->n_dim++,
+        &(mesh_digit){.extent = g->extent, .step = 1, .stride = g->stride},
+        &place));
     return bind(q, side, g, MESH_BOUND, place, used, s);
 }
 
@@ -282,7 +287,9 @@ make_state(posing *q, const mesh_side *side, mesh_state *s)
     for (int i = 0; i < side->n_copy; i++)
         AXE_TRY(bind(q, side, &side->copy[i], MESH_FREE, 0, used, s));
     for (int i = 0; i < side->n_zero; i++)
-        AXE_TRY(bind(q, side, &side->zero[i], MESH_FIXED, 0, used, s));
+        AXE_TRY(bind(q, side, &side->zero[i], MESH_FIXED,
+                     mesh_turned(&side->zero[i].turn, side->zero[i].extent, 0),
+                     used, s));
     AXE_TRY(bind_partials(q, side, used, s));
     return bind_rest(q, side, used, s);
 }

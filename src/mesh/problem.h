@@ -11,7 +11,11 @@
  * A state says of each atom what it is: the tensor's copies (free), bound to a
  * place, or fixed, where only devices of one coordinate hold anything.  Addends
  * are bound, too: to the one place of a dimension of their own, whose index is
- * which addend it is. */
+ * which addend it is.
+ *
+ * A bound atom may be turned: its coordinate c has index (mul * c + add) modulo
+ * its extent of the place.  All else knows indices of places only, so what is
+ * sent is exact for permutations of devices as for anything else. */
 #ifndef AXE_MESH_PROBLEM_H
 #define AXE_MESH_PROBLEM_H
 
@@ -53,11 +57,17 @@ typedef struct mesh_dim {
     bool    addend;
 } mesh_dim;
 
+/* Which index a coordinate has; mul is 0 where that is the coordinate. */
+typedef struct mesh_turn {
+    int64_t mul, inverse, add;
+} mesh_turn;
+
 typedef enum mesh_is { MESH_FREE, MESH_BOUND, MESH_FIXED } mesh_is;
 
 typedef struct mesh_state {
-    uint8_t is[MESH_ATOMS];
-    int64_t at[MESH_ATOMS]; /* the place, or the coordinate */
+    uint8_t   is[MESH_ATOMS];
+    int64_t   at[MESH_ATOMS];   /* the place, or the coordinate */
+    mesh_turn turn[MESH_ATOMS]; /* of what is bound */
 } mesh_state;
 
 typedef struct mesh_problem {
@@ -96,6 +106,32 @@ mesh_is_addend(const mesh_problem *p, const mesh_state *s, int a)
 
 /* The atom that a state binds to a place; -1: none. */
 int mesh_atom_at(const mesh_problem *p, const mesh_state *s, int place);
+
+/* Is atom a bound to the same place or coordinate, in the same way? */
+static inline bool
+mesh_is_same(const mesh_state *s, const mesh_state *t, int a)
+{
+    if (s->is[a] != t->is[a] || s->is[a] == MESH_FREE)
+        return s->is[a] == t->is[a];
+    return s->at[a] == t->at[a] && s->turn[a].mul == t->turn[a].mul &&
+           s->turn[a].add == t->turn[a].add;
+}
+
+/* Which index of its place coordinate c of a bound atom has; which coordinate
+ * has index u. */
+static inline int64_t
+mesh_index_at(const mesh_problem *p, const mesh_state *s, int a, int64_t c)
+{
+    const mesh_turn *t = &s->turn[a];
+
+    return t->mul == 0 ? c : (t->mul * c + t->add) % p->atom[a].extent;
+}
+
+static inline int64_t
+mesh_turned(const mesh_turn *t, int64_t extent, int64_t u)
+{
+    return t->mul == 0 ? u : t->inverse * (u + extent - t->add) % extent;
+}
 
 /* a * b for a, b >= 0; INT64_MAX, and p->lossy, if that leaves int64. */
 int64_t mesh_mul(mesh_problem *p, int64_t a, int64_t b);

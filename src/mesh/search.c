@@ -31,8 +31,7 @@ static bool
 same_state(const mesh_problem *p, const mesh_state *a, const mesh_state *b)
 {
     for (int i = 0; i < p->n_atom; i++)
-        if (a->is[i] != b->is[i] ||
-            (a->is[i] != MESH_FREE && a->at[i] != b->at[i]))
+        if (!mesh_is_same(a, b, i))
             return false;
     return true;
 }
@@ -108,13 +107,13 @@ bring(const mesh_problem *p, mesh_state *s, int atom)
 {
     s->is[atom] = p->dst.is[atom];
     s->at[atom] = p->dst.at[atom];
+    s->turn[atom] = p->dst.turn[atom];
 }
 
 static bool
 is_there(const mesh_problem *p, const mesh_state *s, int a)
 {
-    return s->is[a] == p->dst.is[a] &&
-           (s->is[a] == MESH_FREE || s->at[a] == p->dst.at[a]);
+    return mesh_is_same(s, &p->dst, a);
 }
 
 /* One atom: to its end, to copies, or sums of parts. */

@@ -26,7 +26,7 @@ device_digit(axe_ctx *cx, const char *side, const axe_mesh *m, axe_iter it,
 {
     int64_t by = device_stride(cx, m, it.axis), end;
 
-    *out = (mesh_digit){it.extent, 1, 0};
+    *out = (mesh_digit){.extent = it.extent, .step = 1};
     if (by == 0 || it.extent == 1 || it.stride == 0)
         return AXE_OK;
     if (it.unit != AXE_UNIT_ONE)
@@ -81,6 +81,61 @@ read_dim(axe_ctx *cx, const axe_mesh *m, const axe_layout *l, int from, int to,
     return AXE_OK;
 }
 
+/* Turns with factors are counted device by device (pattern.c). */
+enum { MOST_TURNED = 1 << 13 };
+
+/* mul * inverse = 1 modulo n; 0: there is none. */
+static int64_t
+inverse(int64_t mul, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        if (mul * i % n == 1)
+            return i;
+    return 0;
+}
+
+static axe_status
+turn_of(axe_ctx *cx, const char *side, const axe_turn *t, mesh_turn *out)
+{
+    int64_t e = t->extent;
+
+    *out = (mesh_turn){t->mul % e, 1, t->add % e};
+    if (out->mul == 1 || e == 1) {
+        *out = (mesh_turn){out->add != 0, out->add != 0, out->add};
+        return AXE_OK;
+    }
+    if (e > MOST_TURNED)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "%s: %" PRId64 " devices are turned by a factor; up to "
+                        "%d are",
+                        side, e, MOST_TURNED);
+    out->inverse = inverse(out->mul, e);
+    if (out->inverse == 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "%s: %" PRId64 " times the number of a device, modulo "
+                        "%" PRId64 ", is the same for several",
+                        side, t->mul, e);
+    return AXE_OK;
+}
+
+/* The iter over just these devices is turned. */
+static axe_status
+take_turn(axe_ctx *cx, const axe_turn *t, mesh_side *s)
+{
+    for (int d = 0; d < s->n_dim; d++)
+        for (int i = 0; i < s->dim[d].n; i++) {
+            mesh_digit *g = &s->dim[d].digit[i];
+
+            if (g->stride == t->stride && g->extent == t->extent)
+                return turn_of(cx, s->name, t, &g->turn);
+        }
+    return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                    "%s: %" PRId64 " devices, %" PRId64
+                    " apart, are turned, and no iter of a dimension goes over "
+                    "just these",
+                    s->name, t->extent, t->stride);
+}
+
 axe_status
 mesh_side_of(axe_ctx *cx, const char *name, const axe_mesh *m,
              const axe_spread *s, bool flat, mesh_side *out)
@@ -94,6 +149,9 @@ mesh_side_of(axe_ctx *cx, const char *name, const axe_mesh *m,
             read_dim(cx, m, l, k ? l->dim_end[k - 1] : 0, l->dim_end[k], out));
     if (flat)
         AXE_TRY(read_dim(cx, m, l, 0, l->n_shard, out));
+    for (int i = 0; i < s->n_turn; i++)
+        if (s->turn[i].extent > 1)
+            AXE_TRY(take_turn(cx, &s->turn[i], out));
     for (int i = 0; i < l->n_replica; i++) {
         AXE_TRY(device_digit(cx, name, m, l->replica[i], &g));
         if (g.stride > 0)

@@ -11,12 +11,13 @@ static const char SPREAD[] = "spread";
 typedef struct draft {
     axe_reader      r;
     const axe_mesh *m;
-    int             n_dim, n_iter, n_partial, n_offset;
+    int             n_dim, n_iter, n_partial, n_offset, n_turn;
     int64_t         extent[MESH_DIMS];
     axe_iter        iter[MESH_DIMS + MESH_AXES];
     int             end[MESH_DIMS];
     axe_iter        partial[MESH_AXES];
     axe_offset      offset[MESH_AXES];
+    axe_turn        turn[MESH_AXES];
     bool            used[MESH_AXES];
     axe_axis        gpu;
 } draft;
@@ -70,7 +71,46 @@ read_axes(draft *d, int *n, axe_iter *out)
     return axe_cv_need(&d->r, SPREAD, ')');
 }
 
-/* dim = extent [ "@" ( name | "(" name { "," name } ")" ) ] */
+/* term = [ int "*" ] name [ "+" int ] */
+static axe_status
+read_term(draft *d, axe_iter *out)
+{
+    const axe_mesh_axis *a;
+    int64_t              mul = 1, add = 0;
+    bool                 turned = axe_is_digit(axe_scan_peek(&d->r));
+
+    if (turned) {
+        AXE_TRY(axe_cv_int(&d->r, SPREAD, "a factor", &mul));
+        AXE_TRY(axe_cv_need(&d->r, SPREAD, '*'));
+    }
+    AXE_TRY(read_axis(d, &a));
+    if (axe_scan_take(&d->r, '+')) {
+        turned = true;
+        AXE_TRY(axe_cv_int(&d->r, SPREAD, "how far devices turn", &add));
+    }
+    if (mul < 0 || add < 0)
+        return wrong(d, AXE_ESHAPE, d->r.at, "devices turn by numbers from 0");
+    *out = (axe_iter){a->size, a->stride, d->gpu, AXE_UNIT_ONE};
+    mul %= a->size;
+    add %= a->size;
+    if (turned && a->size > 1 && (mul != 1 || add != 0))
+        d->turn[d->n_turn++] = (axe_turn){a->size, a->stride, mul, add};
+    return AXE_OK;
+}
+
+/* "(" term { "," term } ")" */
+static axe_status
+read_terms(draft *d)
+{
+    AXE_TRY(axe_cv_need(&d->r, SPREAD, '('));
+    do {
+        AXE_TRY(read_term(d, &d->iter[d->n_iter]));
+        d->n_iter++;
+    } while (axe_scan_take(&d->r, ','));
+    return axe_cv_need(&d->r, SPREAD, ')');
+}
+
+/* dim = extent [ "@" ( name | "(" term { "," term } ")" ) ] */
 static axe_status
 read_dim(draft *d)
 {
@@ -86,7 +126,7 @@ read_dim(draft *d)
         return wrong(d, AXE_ESHAPE, from, "extents are at least 1");
     if (axe_scan_take(&d->r, '@')) {
         if (axe_scan_peek(&d->r) == '(') {
-            AXE_TRY(read_axes(d, &d->n_iter, d->iter));
+            AXE_TRY(read_terms(d));
         } else {
             AXE_TRY(read_axis(d, &a));
             d->iter[d->n_iter++] =
@@ -144,6 +184,7 @@ finish(draft *d, axe_spread *out)
 {
     axe_ctx  *cx = d->r.cx;
     axe_iter  copy[MESH_AXES], *partial;
+    axe_turn *turn = axe_new_array(cx, axe_turn, d->n_turn + 1);
     int64_t   pitch = 1, *extent;
     axe_shape shape;
     int       n_copy = 0;
@@ -178,6 +219,9 @@ finish(draft *d, axe_spread *out)
     out->shape = shape;
     out->n_partial = d->n_partial;
     out->partial = partial;
+    memcpy(turn, d->turn, (size_t)d->n_turn * sizeof *turn);
+    out->n_turn = d->n_turn;
+    out->turn = turn;
     return AXE_OK;
 }
 
@@ -246,6 +290,34 @@ read_partial(draft *d, axe_spread *out)
     return axe_cv_need(&d->r, SPREAD, ']');
 }
 
+/* "[" int ":" int "*" int "+" int { "," .. } "]" */
+static axe_status
+read_turn(draft *d, axe_spread *out)
+{
+    axe_turn *all = axe_new_array(d->r.cx, axe_turn, MESH_AXES);
+
+    AXE_TRY(axe_cv_need(&d->r, SPREAD, '['));
+    do {
+        axe_turn *t = &all[out->n_turn];
+
+        if (out->n_turn == MESH_AXES)
+            return wrong(d, AXE_ELIMIT, d->r.at, "more than 16 turns");
+        AXE_TRY(axe_cv_int(&d->r, SPREAD, "how many devices", &t->extent));
+        AXE_TRY(axe_cv_need(&d->r, SPREAD, ':'));
+        AXE_TRY(axe_cv_int(&d->r, SPREAD, "how far apart", &t->stride));
+        AXE_TRY(axe_cv_need(&d->r, SPREAD, '*'));
+        AXE_TRY(axe_cv_int(&d->r, SPREAD, "a factor", &t->mul));
+        AXE_TRY(axe_cv_need(&d->r, SPREAD, '+'));
+        AXE_TRY(axe_cv_int(&d->r, SPREAD, "how far they turn", &t->add));
+        if (t->extent < 1 || t->stride < 1 || t->mul < 0 || t->add < 0)
+            return wrong(d, AXE_ESHAPE, d->r.at,
+                         "devices turn by numbers from 0");
+        out->n_turn++;
+    } while (axe_scan_take(&d->r, ','));
+    out->turn = all;
+    return axe_cv_need(&d->r, SPREAD, ']');
+}
+
 /* Where `word` stands with `open` behind it, as it does in no layout; NULL: it
  * does not. */
 static const char *
@@ -259,12 +331,13 @@ find_word(const char *text, const char *word, char open)
     return NULL;
 }
 
-/* Where the layout ends: before "of", or "+ partial". */
+/* Where the layout ends: before "of", "+ turn" or "+ partial". */
 static size_t
 layout_length(const char *text)
 {
     const char *of = find_word(text, " of", '(');
-    const char *plus = find_word(text, "partial", '[');
+    const char *turn = find_word(text, "turn", '[');
+    const char *plus = turn ? turn : find_word(text, "partial", '[');
     size_t      n = strlen(text);
 
     if (of)
@@ -284,16 +357,16 @@ read_layout(draft *d, const char *text, axe_spread *out)
 
     AXE_TRY(axe_layout_read(d->r.cx, head, &out->layout));
     out->shape = axe_layout_shape(d->r.cx, out->layout);
-    out->n_partial = 0;
-    out->partial = NULL;
     d->r.at = n;
     if (axe_scan_word(&d->r, "of"))
         AXE_TRY(read_extents(d, out->layout, &out->shape));
-    if (axe_scan_take(&d->r, '+')) {
-        if (!axe_scan_word(&d->r, "partial"))
-            return axe_cv_expected(&d->r, SPREAD, "'partial'");
-        AXE_TRY(read_partial(d, out));
-    }
+    while (axe_scan_take(&d->r, '+'))
+        if (out->n_turn == 0 && axe_scan_word(&d->r, "turn"))
+            AXE_TRY(read_turn(d, out));
+        else if (out->n_partial == 0 && axe_scan_word(&d->r, "partial"))
+            AXE_TRY(read_partial(d, out));
+        else
+            return axe_cv_expected(&d->r, SPREAD, "'partial' or 'turn'");
     return axe_cv_end(&d->r, SPREAD);
 }
 
@@ -328,6 +401,12 @@ axe_spread_text(axe_ctx *cx, const axe_spread *s)
         whole = domain.extent[k] == s->shape.extent[k];
     if (!whole)
         axe_cv_put_ints(&b, " of (", s->shape.n, s->shape.extent, ")");
+    for (int i = 0; i < s->n_turn; i++)
+        axe_putf(&b, "%s%" PRId64 ":%" PRId64 "*%" PRId64 "+%" PRId64,
+                 i ? ", " : " + turn [", s->turn[i].extent, s->turn[i].stride,
+                 s->turn[i].mul, s->turn[i].add);
+    if (s->n_turn > 0)
+        axe_putc(&b, ']');
     for (int i = 0; i < s->n_partial; i++)
         axe_putf(&b, "%s%" PRId64 ":%" PRId64, i ? ", " : " + partial [",
                  s->partial[i].extent, s->partial[i].stride);

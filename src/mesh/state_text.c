@@ -4,22 +4,35 @@
 #include "mesh/problem.h"
 
 /* Atoms that stand one behind another in a list, `size` devices of an axis in
- * all: "x", or "x:(2)4" for a part of it. */
+ * all: "x", "x:(2)4" for a part of it, "3*x+1" where s turns it. */
 static void
-put_part(axe_buf *b, const mesh_problem *p, int first, int64_t size)
+put_part(axe_buf *b, const mesh_problem *p, const mesh_state *s, int first,
+         int64_t size)
 {
     const mesh_atom     *a = &p->atom[first];
     const axe_mesh_axis *x = &p->mesh->axis[a->axis];
+    const mesh_turn     *t = s ? &s->turn[first] : NULL;
 
+    if (t && t->mul > 1)
+        axe_putf(b, "%" PRId64 "*", t->mul);
     axe_puts(b, x->name);
     if (size != x->size)
         axe_putf(b, ":(%" PRId64 ")%" PRId64, a->above, size);
+    if (t && t->add > 0)
+        axe_putf(b, "+%" PRId64, t->add);
 }
 
-/* The list, "x, y:(1)2"; atoms of one axis that follow one another are one.
- * Returns how many there are. */
+static bool
+is_turned(const mesh_state *s, int atom)
+{
+    return s && s->turn[atom].mul != 0;
+}
+
+/* The list, "x, y:(1)2"; atoms of one axis that follow one another are one,
+ * where s, unless NULL, turns none.  Returns how many there are. */
 static int
-put_list(axe_buf *b, const mesh_problem *p, int n, const int *atom)
+put_list(axe_buf *b, const mesh_problem *p, const mesh_state *s, int n,
+         const int *atom)
 {
     int many = 0;
 
@@ -29,11 +42,13 @@ put_list(axe_buf *b, const mesh_problem *p, int n, const int *atom)
 
         do {
             size *= p->atom[atom[i++]].extent;
-        } while (i < n && p->atom[atom[i]].axis == p->atom[atom[first]].axis &&
+        } while (i < n && !is_turned(s, atom[i]) &&
+                 !is_turned(s, atom[i - 1]) &&
+                 p->atom[atom[i]].axis == p->atom[atom[first]].axis &&
                  p->atom[atom[i]].stride * p->atom[atom[i]].extent ==
                      p->atom[atom[i - 1]].stride);
         axe_puts(b, many++ ? ", " : "");
-        put_part(b, p, atom[first], size);
+        put_part(b, p, s, atom[first], size);
     }
     return many;
 }
@@ -67,8 +82,8 @@ bound_of(const mesh_problem *p, const mesh_state *s, int dim, int *atom,
 
 /* Digits of a dimension with what is in memory between them. */
 static void
-put_digits(axe_buf *b, const mesh_problem *p, int64_t n, int n_atom,
-           const int *atom, const int64_t *step)
+put_digits(axe_buf *b, const mesh_problem *p, const mesh_state *s, int64_t n,
+           int n_atom, const int *atom, const int64_t *step)
 {
     int64_t top = n;
 
@@ -78,7 +93,7 @@ put_digits(axe_buf *b, const mesh_problem *p, int64_t n, int n_atom,
 
         if (end < top)
             axe_putf(b, "%" PRId64 ", ", (top - 1) / end + 1);
-        put_part(b, p, atom[i], p->atom[atom[i]].extent);
+        put_part(b, p, s, atom[i], p->atom[atom[i]].extent);
         top = step[i];
         axe_puts(b, i + 1 < n_atom || top > 1 ? ", " : "");
     }
@@ -104,8 +119,8 @@ put_dim(axe_buf *b, const mesh_problem *p, const mesh_state *s, int dim)
     for (int i = 1; i < n; i++)
         major = major && step[i] * p->atom[atom[i]].extent == step[i - 1];
     if (!major)
-        put_digits(b, p, size, n, atom, step);
-    else if (put_list(&list, p, n, atom) == 1)
+        put_digits(b, p, s, size, n, atom, step);
+    else if (put_list(&list, p, s, n, atom) == 1 && !is_turned(s, atom[0]))
         axe_puts(b, list.text);
     else
         axe_putf(b, "(%s)", list.text);
@@ -125,7 +140,7 @@ mesh_state_text(const mesh_problem *p, const mesh_state *s)
     for (int a = 0, many = 0; a < p->n_atom; a++)
         if (s->is[a] == MESH_FIXED && p->atom[a].extent > 1) {
             axe_puts(&b, many++ ? ", " : " at ");
-            put_part(&b, p, a, p->atom[a].extent);
+            put_part(&b, p, NULL, a, p->atom[a].extent);
             axe_putf(&b, "=%" PRId64, s->at[a]);
         }
     for (int a = 0; a < p->n_atom; a++)
@@ -133,7 +148,7 @@ mesh_state_text(const mesh_problem *p, const mesh_state *s)
             atom[n++] = a;
     if (n > 0) {
         axe_puts(&b, " + partial(");
-        put_list(&b, p, n, atom);
+        put_list(&b, p, NULL, n, atom);
         axe_putc(&b, ')');
     }
     return b.text ? b.text : "";
@@ -147,9 +162,8 @@ mesh_change_text(const mesh_problem *p, const mesh_state *a,
     int     atom[MESH_ATOMS], n = 0;
 
     for (int i = 0; i < p->n_atom; i++)
-        if (a->is[i] != b->is[i] ||
-            (a->is[i] != MESH_FREE && a->at[i] != b->at[i]))
+        if (!mesh_is_same(a, b, i))
             atom[n++] = i;
-    put_list(&out, p, n, atom);
+    put_list(&out, p, NULL, n, atom);
     return out.text ? out.text : "";
 }

@@ -29,7 +29,7 @@ change_of(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
         [MESH_FIXED] = {BROADCAST, SCATTERS, GOES},
     };
 
-    if (a->is[i] == b->is[i] && (a->is[i] == MESH_FREE || a->at[i] == b->at[i]))
+    if (mesh_is_same(a, b, i))
         return SAME;
     if (mesh_is_addend(p, a, i))
         return b->is[i] == MESH_FREE ? SUMS : SUMS_PART;

@@ -93,6 +93,21 @@ addend_of(const axe_spread *s, int device)
     return number;
 }
 
+/* The device that has what the layout says of `device`. */
+static int64_t
+turned(const axe_spread *s, int64_t device)
+{
+    for (int i = 0; i < s->n_turn; i++) {
+        const axe_turn *t = &s->turn[i];
+        int64_t         u = device / t->stride % t->extent, c = 0;
+
+        while ((t->mul * c + t->add) % t->extent != u)
+            c++;
+        device += (c - u) * t->stride;
+    }
+    return device;
+}
+
 static void
 find_owners(axe_ctx *cx, const axe_mesh *m, const axe_spread *s, owners *o)
 {
@@ -112,7 +127,7 @@ find_owners(axe_ctx *cx, const axe_mesh *m, const axe_spread *s, owners *o)
             AXE_OK);
         for (int i = 0; i < p.n_point; i++)
             for (int t = 0; t < o->n_addend; t++) {
-                int64_t device = coordinate(m, cx, &p, i);
+                int64_t device = turned(s, coordinate(m, cx, &p, i));
                 int     rest = t;
 
                 for (int k = s->n_partial - 1; k >= 0; k--) {

@@ -184,6 +184,33 @@ make_mesh(axe_ctx *cx, const mesh *s, const char *links)
 
 enum { FREE = RANK, OWNED, PARTIAL, N_ROLE };
 
+/* Are axes turned, some of them? */
+static bool turns_;
+
+static int
+common(int a, int b)
+{
+    return b ? common(b, a % b) : a;
+}
+
+/* "3*x+2", or "x" */
+static void
+put_axis(axe_buf *b, const axe_mesh *m, int axis)
+{
+    int size = (int)m->axis[axis].size, mul = 1;
+    int kind = turns_ ? draw(5) : 0;
+
+    if (kind == 4)
+        do
+            mul = 1 + draw(size);
+        while (common(mul, size) != 1);
+    if (mul > 1)
+        axe_putf(b, "%d*", mul);
+    axe_putc(b, (char)('x' + axis));
+    if (kind >= 2)
+        axe_putf(b, "+%d", draw(size));
+}
+
 /* Axis order[i] has role role[order[i]]: a dimension, copies, one device,
  * addends. */
 static void
@@ -197,8 +224,10 @@ make_spread(axe_ctx *cx, const axe_mesh *m, int n_axis, const int *shape,
         axe_putf(&b, "%s%d", d ? ", " : "", shape[d]);
         n = 0;
         for (int i = 0; i < n_axis; i++)
-            if (role[order[i]] == d)
-                axe_putf(&b, "%s%c", n++ ? ", " : "@(", 'x' + order[i]);
+            if (role[order[i]] == d) {
+                axe_puts(&b, n++ ? ", " : "@(");
+                put_axis(&b, m, order[i]);
+            }
         axe_puts(&b, n ? ")" : "");
     }
     n = 0;
@@ -315,6 +344,41 @@ test_random(void **state)
     assert_true(t.sums > 100 / share());
 }
 
+/* Devices that are permuted along their axes.  Refused: what has to be cut. */
+static void
+test_turned(void **state)
+{
+    static const mesh meshes[] = {{1, {4}},    {1, {5}},       {1, {12}},
+                                  {2, {2, 3}}, {2, {4, 2}},    {2, {4, 3}},
+                                  {2, {2, 6}}, {3, {2, 2, 3}}, {3, {3, 2, 2}}};
+    tally             t = {0};
+
+    (void)state;
+    seed_ = 11;
+    turns_ = true;
+    for (int i = 0; i < 3000 / share(); i++) {
+        axe_ctx                *cx = axe_ctx_new();
+        const mesh             *s = &meshes[draw(AXE_LEN(meshes))];
+        const axe_mesh         *m = make_mesh(cx, s, draw(2) ? " @ far" : "");
+        int                     shape[RANK] = {1 + draw(13), 1 + draw(12)};
+        const axe_reshard_plan *r;
+        axe_spread              src, dst;
+
+        if (draw(2))
+            shape[0] = 12;
+        numbered(cx, m, s->n, shape, draw(n_spread(s->n)), &src);
+        numbered(cx, m, s->n, shape, draw(n_spread(s->n)), &dst);
+        if (axe_reshard(cx, m, &src, &dst, NULL, &r) == AXE_OK)
+            check_pair(cx, m, &src, &dst, &t);
+        else
+            t.refused++;
+        axe_ctx_free(cx);
+    }
+    turns_ = false;
+    report("turned", &t);
+    assert_true(t.plans > 3000 / share() && t.refused < 1000 / share());
+}
+
 /* One axis at a time, to where it should be or to copies: no such chain is
  * quicker than the plan.  Axes are of two devices, so that a detour has no
  * finer digits, whose messages may be fewer. */
@@ -423,9 +487,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_small),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_detours),
+        cmocka_unit_test(test_all_small), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_turned),    cmocka_unit_test(test_detours),
         cmocka_unit_test(test_layouts),
     };
 
