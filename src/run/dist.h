@@ -3,6 +3,7 @@
  *     dist.c          sizes, coordinates, who holds what
  *     dist_between.c  statements between devices: what is computed where,
  *     dist_local.c    and on each
+ *     dist_turn.c     and where they turn devices along an axis
  *     dist_plan.c     all of them
  *     dist_fuse.c     which of them overlap with what is computed
  *     dist_explain.c  what is done, as text
@@ -113,10 +114,13 @@ AXE_CHECK axe_status axe_dist_refer(axe_ctx *cx, axe_device *device,
 /* -------------------------------------------------- dist_between.c */
 
 /* A statement between devices, as it is done. */
+typedef struct axe_turning axe_turning;
+
 typedef struct axe_between_arg {
     int                     tensor; /* of k */
     const axe_tensor       *local;  /* as the statement needs it, or makes it */
     const axe_reshard_plan *plan;   /* to or from there; NULL: it is so */
+    const axe_turning      *turning; /* NULL: devices are not turned */
 } axe_between_arg;
 
 typedef struct axe_between {
@@ -164,25 +168,53 @@ typedef struct axe_dist_plan {
 AXE_CHECK axe_status axe_between_plan(axe_ctx *cx, const axe_dist *d,
                                       const axe_stmt *s, int number,
                                       axe_between *out);
-/* "8@gpu, 24 + partial(node)", as axe_spread_read reads it. */
-const char *axe_dist_spread(axe_ctx *cx, const axe_dist *d,
-                            const axe_tensor *t);
+/* "8@gpu, 24 + partial(node)", as axe_spread_read reads it; unless NULL,
+ * turned. */
+const char *axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+                            const axe_turning *turning);
 /* The same for a whole tensor of these extents, whatever sizes say. */
 const char *axe_dist_spread_of(axe_ctx *cx, const axe_dist *d,
                                const axe_tensor *t, const int64_t *whole);
 /* Does `to` hold addends along the axis, and `from` none? */
 bool axe_dist_makes_addend(const axe_tensor *from, const axe_tensor *to,
                            int axis);
-/* From one tensor's layout over devices to another's; *out NULL: they are the
- * same, or nothing is there.  Where it makes addends, all devices along the
- * axis have the value then: all but the first are to forget it. */
+/* From one tensor's layout over devices to another's, turned unless NULL; *out
+ * NULL: they are the same, or nothing is there.  Where it makes addends, all
+ * devices along the axis have the value then: all but the first are to forget
+ * it. */
 AXE_CHECK axe_status axe_dist_reshard(axe_ctx *cx, const axe_dist *d,
                                       const axe_tensor        *from,
                                       const axe_tensor        *to,
+                                      const axe_turning       *turning,
                                       const axe_reshard_plan **out);
 /* Elements as engines know them.  EUNSUPPORTED */
 AXE_CHECK axe_status axe_dist_number(axe_ctx *cx, const axe_tensor *t,
                                      axe_number *out);
+
+/* -------------------------------------------------------- dist_turn.c */
+
+/* A dimension of which the device of coordinate c along an axis needs block
+ * (mul * c + add) modulo the axis's devices. */
+typedef struct axe_dist_turn {
+    int             dim, axis;
+    int64_t         mul, add;
+    int64_t         block; /* [elements] */
+    const axe_node *by;    /* the subscript, but for its modulo */
+    const axe_var  *index; /* what goes through the dimension */
+    bool            loops; /* add is another one as loops around go on */
+} axe_dist_turn;
+
+struct axe_turning {
+    int                      n;
+    axe_dist_turn           *turn;
+    int64_t                  n_plan;
+    const axe_reshard_plan **plan; /* by add; NULL: there is one alone */
+};
+
+/* The plan of an operand or a result where loops around are there; NULL: it is
+ * so. */
+const axe_reshard_plan *axe_dist_plan_at(const axe_dist *d, const axe_frame *f,
+                                         const axe_between_arg *a);
 
 /* ------------------------------------------------------- dist_plan.c */
 

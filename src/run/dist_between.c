@@ -17,34 +17,39 @@ static const double iteration_us = 1e-3;
 
 /* ---------------------------------------------------------------- spreads */
 
-const char *
-axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t)
+/* "@gpu", "@(node, gpu)", "@(3*gpu+1)" */
+static void
+put_axes(axe_buf *out, const axe_dist *d, const axe_shard *p,
+         const axe_dist_turn *t)
 {
-    int64_t whole[AXE_RANK_MAX];
+    bool list = p->n_axis > 1 || t;
 
-    for (int k = 0; k < t->rank; k++)
-        whole[k] = axe_dist_value(d, NULL, 0, axe_extent_whole(t->shape[k]));
-    return axe_dist_spread_of(cx, d, t, whole);
+    axe_puts(out, list ? "@(" : "@");
+    if (t && t->mul != 1)
+        axe_putf(out, "%lld*", (long long)t->mul);
+    for (int i = 0; i < p->n_axis; i++)
+        axe_putf(out, "%s%s", i ? ", " : "", d->k->axis[p->axis[i]].name);
+    if (t && t->add != 0)
+        axe_putf(out, "+%lld", (long long)t->add);
+    axe_puts(out, list ? ")" : "");
 }
 
-const char *
-axe_dist_spread_of(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
-                   const int64_t *whole)
+static const char *
+spread_text(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+            const int64_t *whole, const axe_turning *turning)
 {
     axe_buf out = {.cx = cx};
 
     for (int k = 0; k < t->rank; k++) {
-        const axe_node  *e = t->shape[k];
-        const axe_shard *p = axe_is_cut(e) ? e->u.var->part : NULL;
+        const axe_dist_turn *turn = NULL;
 
+        for (int i = 0; turning && i < turning->n; i++)
+            if (turning->turn[i].dim == k &&
+                (turning->turn[i].mul != 1 || turning->turn[i].add != 0))
+                turn = &turning->turn[i];
         axe_putf(&out, "%s%lld", k ? ", " : "", (long long)whole[k]);
-        for (int i = 0; p && i < p->n_axis; i++)
-            axe_putf(&out, "%s%s",
-                     i > 0           ? ", "
-                     : p->n_axis > 1 ? "@("
-                                     : "@",
-                     d->k->axis[p->axis[i]].name);
-        axe_puts(&out, p && p->n_axis > 1 ? ")" : "");
+        if (axe_is_cut(t->shape[k]))
+            put_axes(&out, d, t->shape[k]->u.var->part, turn);
     }
     axe_puts(&out, "");
     for (int i = 0; t->held && i < t->held->n_at; i++)
@@ -56,6 +61,24 @@ axe_dist_spread_of(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
                  d->k->axis[t->held->partial[i]].name);
     axe_puts(&out, t->held && t->held->n_partial > 0 ? ")" : "");
     return out.text;
+}
+
+const char *
+axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+                const axe_turning *turning)
+{
+    int64_t whole[AXE_RANK_MAX];
+
+    for (int k = 0; k < t->rank; k++)
+        whole[k] = axe_dist_value(d, NULL, 0, axe_extent_whole(t->shape[k]));
+    return spread_text(cx, d, t, whole, turning);
+}
+
+const char *
+axe_dist_spread_of(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+                   const int64_t *whole)
+{
+    return spread_text(cx, d, t, whole, NULL);
 }
 
 axe_status
@@ -115,12 +138,14 @@ without_new_addends(axe_ctx *cx, const axe_tensor *from, const axe_tensor *to)
 
 axe_status
 axe_dist_reshard(axe_ctx *cx, const axe_dist *d, const axe_tensor *from,
-                 const axe_tensor *to, const axe_reshard_plan **out)
+                 const axe_tensor *to, const axe_turning *turning,
+                 const axe_reshard_plan **out)
 {
     axe_reshard_options opt = {.bits = axe_type_table[from->type].bits};
-    const char         *src = axe_dist_spread(cx, d, from);
-    const char *dst = axe_dist_spread(cx, d, without_new_addends(cx, from, to));
-    axe_spread  a, b;
+    const char         *src = axe_dist_spread(cx, d, from, NULL);
+    const char         *dst =
+        axe_dist_spread(cx, d, without_new_addends(cx, from, to), turning);
+    axe_spread a, b;
 
     *out = NULL;
     if (strcmp(src, dst) == 0 || axe_dist_count(d, from) == 0)
@@ -229,9 +254,21 @@ axe_cut_extent(axe_chooser *c, int index, bool first)
                                        .first = first});
 }
 
+static void
+add_turn(axe_ctx *cx, int rank, int dim, axe_dist_turn turn, axe_turning **t)
+{
+    if (!*t) {
+        *t = axe_new(cx, axe_turning);
+        (*t)->turn = axe_new_array(cx, axe_dist_turn, rank);
+    }
+    turn.dim = dim;
+    (*t)->turn[(*t)->n++] = turn;
+}
+
 /* A tensor as it is needed where these are its subscripts. */
 axe_tensor *
-axe_needed(axe_chooser *c, const axe_tensor *whole, const axe_node *const *sub)
+axe_needed(axe_chooser *c, const axe_tensor *whole, const axe_node *const *sub,
+           axe_turning **turning)
 {
     axe_tensor      *t = axe_new(c->cx, axe_tensor);
     const axe_node **shape =
@@ -240,9 +277,13 @@ axe_needed(axe_chooser *c, const axe_tensor *whole, const axe_node *const *sub)
     *t = *whole;
     t->held = NULL;
     t->whole = t->local = NULL;
+    *turning = NULL;
     for (int k = 0; k < whole->rank; k++) {
-        int i = axe_lone_index(c, sub[k], whole->shape[k]);
+        axe_dist_turn turn;
+        int           i = axe_cut_index(c, sub[k], whole->shape[k], &turn);
 
+        if (turn.index)
+            add_turn(c->cx, whole->rank, k, turn, turning);
         shape[k] = i >= 0 ? axe_cut_extent(c, i, false) : whole->shape[k];
     }
     t->shape = shape;
@@ -253,9 +294,10 @@ axe_needed(axe_chooser *c, const axe_tensor *whole, const axe_node *const *sub)
 static axe_tensor *
 made_result(axe_chooser *c)
 {
-    axe_tensor *t = axe_needed(c, c->s->dst->u.tensor, c->s->dst->arg);
-    axe_held   *h = axe_new(c->cx, axe_held);
-    int        *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
+    axe_turning *none;
+    axe_tensor  *t = axe_needed(c, c->s->dst->u.tensor, c->s->dst->arg, &none);
+    axe_held    *h = axe_new(c->cx, axe_held);
+    int         *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
 
     for (int a = 0; a < c->d->k->n_axis; a++)
         if (c->choice[a] >= c->n_free && c->choice[a] < c->n_index)
@@ -270,11 +312,12 @@ made_result(axe_chooser *c)
 
 /* The operand that is this tensor, needed so. */
 const axe_between_arg *
-axe_operand_needed(const axe_operands *o, int tensor, const axe_tensor *need)
+axe_operand_needed(const axe_operands *o, int tensor, const axe_tensor *need,
+                   const axe_turning *turning)
 {
     for (int i = 0; i < o->arg.n; i++) {
         const axe_between_arg *a = o->arg.item[i];
-        bool                   same = a->tensor == tensor;
+        bool same = a->tensor == tensor && axe_turns_same(a->turning, turning);
 
         for (int k = 0; k < need->rank && same; k++)
             same = axe_node_same(a->local->shape[k], need->shape[k]);
@@ -291,20 +334,25 @@ visit_operand(void *user, const axe_node *n)
     axe_chooser     *c = o->c;
     axe_between_arg *a;
     axe_tensor      *need;
+    axe_turning     *turning;
     int              tensor;
 
     if (n->op != AXE_OP_load || o->status != AXE_OK)
         return;
     tensor = axe_dist_find(c->d, n->u.tensor->name);
-    need = axe_needed(c, n->u.tensor, n->arg);
-    if (axe_operand_needed(o, tensor, need))
+    need = axe_needed(c, n->u.tensor, n->arg, &turning);
+    if (axe_operand_needed(o, tensor, need, turning))
         return;
     a = axe_new(c->cx, axe_between_arg);
     a->tensor = tensor;
     a->local = need;
-    if (n->u.tensor->rank > 0)
+    a->turning = turning;
+    if (turning)
+        o->status = axe_turning_plan(c->cx, c->d, whole_of(n->u.tensor), need,
+                                     turning, &a->plan);
+    else if (n->u.tensor->rank > 0)
         o->status = axe_dist_reshard(c->cx, c->d, whole_of(n->u.tensor), need,
-                                     &a->plan);
+                                     NULL, &a->plan);
     o->time += a->plan ? a->plan->time : 0;
     axe_list_push(&o->arg, a);
 }
@@ -330,7 +378,8 @@ price(axe_chooser *c, axe_operands *o, axe_between_arg *result, double *cost)
     AXE_TRY(o->status);
     *result = (axe_between_arg){.tensor = axe_dist_find(c->d, dst->name),
                                 .local = made_result(c)};
-    AXE_TRY(axe_dist_reshard(c->cx, c->d, result->local, dst, &result->plan));
+    AXE_TRY(
+        axe_dist_reshard(c->cx, c->d, result->local, dst, NULL, &result->plan));
     o->time += result->plan ? result->plan->time : 0;
     *cost = o->time + work(c);
     return AXE_OK;
@@ -368,24 +417,43 @@ next_choice(axe_chooser *c)
 
 /* ------------------------------------------------------------------- plans */
 
-/* dst[m, n] = src[m, n], all of both. */
+/* Does a copy take the source turned along the axis that the result's dimension
+ * is cut along? */
 static bool
-is_copy(const axe_chooser *c)
+turns(const axe_chooser *c, int dim, axe_dist_turn *turn)
 {
     const axe_node *v = c->s->value, *dst = c->s->dst;
+    const axe_node *e = whole_of(dst->u.tensor)->shape[dim];
+    int             index;
 
+    return axe_is_cut(e) && e->u.var->part->n_axis == 1 &&
+           axe_turn_find(c, v->arg[dim], v->u.tensor->shape[dim],
+                         e->u.var->part->axis[0], &index, turn) &&
+           dst->arg[dim]->u.var == turn->index;
+}
+
+/* dst[m, n] = src[m, n], all of both; or turned. */
+static bool
+is_copy(const axe_chooser *c, axe_turning **turning)
+{
+    const axe_node *v = c->s->value, *dst = c->s->dst;
+    axe_dist_turn   turn;
+
+    *turning = NULL;
     if (v->op != AXE_OP_load || v->n_arg != dst->n_arg || v->n_arg == 0)
         return false;
     for (int k = 0; k < v->n_arg; k++)
-        if (axe_lone_index(c, v->arg[k], v->u.tensor->shape[k]) < 0 ||
-            !axe_node_same(v->arg[k], dst->arg[k]))
+        if (turns(c, k, &turn))
+            add_turn(c->cx, v->n_arg, k, turn, turning);
+        else if (axe_lone_index(c, v->arg[k], v->u.tensor->shape[k]) < 0 ||
+                 !axe_node_same(v->arg[k], dst->arg[k]))
             return false;
     return true;
 }
 
 /* A copy is a plan from one layout to another, and nothing is computed. */
 static axe_status
-plan_copy(const axe_chooser *c, axe_between *out)
+plan_copy(const axe_chooser *c, axe_turning *turning, axe_between *out)
 {
     const axe_tensor *src = whole_of(c->s->value->u.tensor);
     const axe_tensor *dst = whole_of(c->s->dst->u.tensor);
@@ -399,7 +467,11 @@ plan_copy(const axe_chooser *c, axe_between *out)
     out->arg = a;
     out->result.tensor = axe_dist_find(c->d, dst->name);
     out->result.local = src;
-    AXE_TRY(axe_dist_reshard(c->cx, c->d, src, dst, &out->result.plan));
+    out->result.turning = turning;
+    AXE_TRY(turning ? axe_turning_plan(c->cx, c->d, src, dst, turning,
+                                       &out->result.plan)
+                    : axe_dist_reshard(c->cx, c->d, src, dst, NULL,
+                                       &out->result.plan));
     out->time = out->result.plan ? out->result.plan->time : 0;
     return AXE_OK;
 }
@@ -440,11 +512,12 @@ axe_between_plan(axe_ctx *cx, const axe_dist *d, const axe_stmt *s, int number,
     axe_chooser      c = {.cx = cx, .d = d, .s = s, .made = {.cx = cx}};
     axe_operands     o = {0};
     axe_between_arg *arg;
+    axe_turning     *turning;
 
     *out = (axe_between){.stmt = s};
     take_left(&c);
-    if (is_copy(&c))
-        return plan_copy(&c, out);
+    if (is_copy(&c, &turning))
+        return plan_copy(&c, turning, out);
     take_summed(&c);
     AXE_TRY(choose(&c, &o, &out->result));
     arg = axe_new_array(cx, axe_between_arg, o.arg.n);

@@ -52,7 +52,7 @@ tell_tensor(const teller *t, const axe_tensor *x)
     axe_putf(t->out, "  %-7s %s %s: %s; device 0 has (",
              x->dir == AXE_DIR_LOCAL ? "global" : axe_dir_name(x->dir),
              axe_type_table[x->type].name, x->name,
-             axe_dist_spread(t->cx, &t->p->d, x));
+             axe_dist_spread(t->cx, &t->p->d, x, NULL));
     for (int k = 0; k < x->rank; k++)
         axe_putf(t->out, "%s%" PRId64, k ? ", " : "", shape[k]);
     axe_puts(t->out, ")\n");
@@ -90,6 +90,17 @@ tell_fuse(const teller *t, const axe_between *b)
     }
 }
 
+/* Of a plan for each number that is added, one is told. */
+static void
+tell_turns(const teller *t, const axe_between_arg *a)
+{
+    for (int i = 0; a->turning && i < a->turning->n; i++)
+        if (a->turning->turn[i].loops)
+            axe_putf(t->out, "  as loops go on, by %s; here by %" PRId64 "\n",
+                     axe_node_text(t->cx, a->turning->turn[i].by),
+                     a->turning->turn[i].add);
+}
+
 static void
 tell_between(const teller *t, const axe_between *b)
 {
@@ -98,20 +109,22 @@ tell_between(const teller *t, const axe_between *b)
     axe_putf(t->out, "between %s\n", axe_stmt_text(t->cx, b->stmt));
     if (!b->program && !b->result.plan)
         axe_puts(t->out, "    each device copies what it has\n");
+    tell_turns(t, &b->result);
     for (int i = 0; b->program && i < b->n_arg; i++) {
         const axe_tensor *x = axe_dist_tensor(d, b->arg[i].tensor);
 
         if (x->rank == 0)
             continue;
         axe_putf(t->out, "  %s is needed as %s%s\n", x->name,
-                 axe_dist_spread(t->cx, d, b->arg[i].local),
+                 axe_dist_spread(t->cx, d, b->arg[i].local, b->arg[i].turning),
                  b->arg[i].plan ? "" : ", as it is");
+        tell_turns(t, &b->arg[i]);
         if (b->arg[i].plan)
             tell_plan(t, b->arg[i].plan);
     }
     if (b->program)
         axe_putf(t->out, "  each device computes its part: %s%s\n",
-                 axe_dist_spread(t->cx, d, b->result.local),
+                 axe_dist_spread(t->cx, d, b->result.local, NULL),
                  b->result.plan ? "" : ", where it is to be");
     if (b->result.plan)
         tell_plan(t, b->result.plan);

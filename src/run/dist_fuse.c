@@ -103,7 +103,8 @@ fuse_two(finding *f, const axe_stmt *first, const axe_stmt *second, int device)
     const axe_kernel  *k = f->p->d.program->part[device]->kernel;
     axe_fuse          *out = axe_new(f->cx, axe_fuse);
 
-    if (b->program || b->n_arg != 1 || !is_one_step(b->result.plan) ||
+    if (b->program || b->n_arg != 1 || b->result.turning ||
+        !is_one_step(b->result.plan) ||
         is_made_addend(f, b, b->result.tensor) ||
         is_at_some(f, giving ? b->arg[0].tensor : b->result.tensor) ||
         !(giving ? gives(f, k, b, out) : takes(f, k, b, out)))
@@ -156,8 +157,9 @@ takes_operand(const axe_between *b, axe_fuse *out)
         const axe_between_arg *a = &b->arg[i];
         axe_by_rows            rows;
 
-        if (!is_one_step(a->plan) || a->tensor == b->result.tensor ||
-            a->plan->time <= most || !axe_kernel_by_rows(k, k->param[i], &rows))
+        if (!is_one_step(a->plan) || a->turning ||
+            a->tensor == b->result.tensor || a->plan->time <= most ||
+            !axe_kernel_by_rows(k, k->param[i], &rows))
             continue;
         most = a->plan->time;
         out->rows = rows;

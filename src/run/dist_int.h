@@ -23,12 +23,28 @@ typedef struct axe_chooser {
 /* The index that is all of a subscript, or -1. */
 int axe_lone_index(const axe_chooser *c, const axe_node *sub,
                    const axe_node *extent);
+/* The index that goes through a dimension as devices do that share it by the
+ * choice: alone, or *turn, whose ->index is NULL else; -1. */
+int axe_cut_index(const axe_chooser *c, const axe_node *sub,
+                  const axe_node *extent, axe_dist_turn *turn);
+/* Does a subscript turn devices along the axis, of which each has a block of
+ * the dimension, which *index goes through? */
+bool axe_turn_find(const axe_chooser *c, const axe_node *sub,
+                   const axe_node *extent, int axis, int *index,
+                   axe_dist_turn *out);
+bool axe_turns_same(const axe_turning *a, const axe_turning *b);
+/* Plans to what is needed turned; *out is one that moves something. */
+AXE_CHECK axe_status axe_turning_plan(axe_ctx *cx, const axe_dist *d,
+                                      const axe_tensor *from,
+                                      const axe_tensor *to, axe_turning *t,
+                                      const axe_reshard_plan **out);
 /* How many values of the index a device has, or from which on; its extent, or
  * NULL, where it is not cut. */
 const axe_node *axe_cut_extent(axe_chooser *c, int index, bool first);
-/* A tensor as it is needed where these are its subscripts. */
+/* A tensor as it is needed where these are its subscripts; *turning NULL: not
+ * turned. */
 axe_tensor *axe_needed(axe_chooser *c, const axe_tensor *whole,
-                       const axe_node *const *sub);
+                       const axe_node *const *sub, axe_turning **turning);
 
 typedef struct axe_operands {
     axe_chooser *c;
@@ -39,7 +55,8 @@ typedef struct axe_operands {
 
 /* The operand that is this tensor, needed so; NULL. */
 const axe_between_arg *axe_operand_needed(const axe_operands *o, int tensor,
-                                          const axe_tensor *need);
+                                          const axe_tensor  *need,
+                                          const axe_turning *turning);
 /* What each device computes, compiled. */
 AXE_CHECK axe_status axe_between_compile(axe_chooser *c, const axe_operands *o,
                                          axe_between_arg *result, int number,

@@ -34,6 +34,14 @@ need_heap(axe_dist_plan *p, const axe_reshard_plan *r)
     p->heap = n > p->heap ? n : p->heap;
 }
 
+static void
+need_heap_of(axe_dist_plan *p, const axe_between_arg *a)
+{
+    need_heap(p, a->plan);
+    for (int64_t i = 0; a->turning && i < a->turning->n_plan; i++)
+        need_heap(p, a->turning->plan[i]);
+}
+
 /* How results come to where they are kept: to device 0. */
 static axe_status
 plan_homes(axe_ctx *cx, axe_dist_plan *p)
@@ -56,7 +64,7 @@ plan_homes(axe_ctx *cx, axe_dist_plan *p)
             continue;
         *there = *t->whole;
         there->held = h;
-        AXE_TRY(axe_dist_reshard(cx, &p->d, t, there, &home[i]));
+        AXE_TRY(axe_dist_reshard(cx, &p->d, t, there, NULL, &home[i]));
         need_heap(p, home[i]);
     }
     p->home = home;
@@ -113,9 +121,9 @@ axe_dist_plan_with(axe_ctx *cx, const axe_program *of, const int64_t *size,
         axe_between *b = &p->between[i];
 
         AXE_TRY(axe_between_plan(cx, &p->d, all.item[i], i, b));
-        need_heap(p, b->result.plan);
+        need_heap_of(p, &b->result);
         for (int k = 0; k < b->n_arg; k++)
-            need_heap(p, b->arg[k].plan);
+            need_heap_of(p, &b->arg[k]);
     }
     AXE_TRY(plan_homes(cx, p));
     if (ops->is_host) {

@@ -136,18 +136,19 @@ move(axe_dist_runner *r, const axe_tensor *t, const axe_reshard_plan *plan,
 }
 
 axe_status
-axe_dist_bring(axe_dist_runner *r, const axe_between_arg *a, void **data,
-               bool *own)
+axe_dist_bring(axe_dist_runner *r, const axe_between_arg *a, const axe_frame *f,
+               void **data, bool *own)
 {
-    const axe_tensor *t = axe_dist_tensor(r->d, a->tensor);
+    const axe_tensor       *t = axe_dist_tensor(r->d, a->tensor);
+    const axe_reshard_plan *plan = axe_dist_plan_at(r->d, f, a);
 
-    *own = a->plan != NULL;
+    *own = plan != NULL;
     *data = r->data[a->tensor];
-    if (!a->plan)
+    if (!plan)
         return AXE_OK;
     AXE_TRY(axe_dist_room(
         r, t, axe_dist_part(r->d, r->rank, a->local, NULL, NULL), data));
-    return move(r, t, a->plan, r->data[a->tensor], *data);
+    return move(r, t, plan, r->data[a->tensor], *data);
 }
 
 /* Does the statement read, where it is, what it writes there? */
@@ -186,15 +187,18 @@ is_zero(const axe_dist_runner *r, const axe_tensor *from, const axe_tensor *to)
 }
 
 axe_status
-axe_dist_deliver(axe_dist_runner *r, const axe_between *b, const void *from)
+axe_dist_deliver(axe_dist_runner *r, const axe_between *b, const axe_frame *f,
+                 const void *from)
 {
+    const axe_reshard_plan *plan = axe_dist_plan_at(r->d, f, &b->result);
+
     int               t = b->result.tensor;
     const axe_tensor *dst = axe_dist_tensor(r->d, t);
     size_t            bytes = (size_t)axe_type_bytes(
                    dst->type, axe_dist_part(r->d, r->rank, dst, NULL, NULL));
 
-    if (b->result.plan)
-        AXE_TRY(move(r, dst, b->result.plan, from, r->data[t]));
+    if (plan)
+        AXE_TRY(move(r, dst, plan, from, r->data[t]));
     else if (from != r->data[t])
         AXE_TRY(r->ops->copy(r, r->data[t], from, bytes));
     return is_zero(r, b->result.local, dst) ? r->ops->zero(r, r->data[t], bytes)
@@ -225,16 +229,16 @@ run_between(axe_dist_runner *r, const axe_between *b, void *e,
     axe_status st = AXE_OK;
 
     if (!b->program)
-        return axe_dist_deliver(r, b, r->data[b->arg[0].tensor]);
+        return axe_dist_deliver(r, b, f, r->data[b->arg[0].tensor]);
     for (int i = 0; i < n && st == AXE_OK; i++)
-        st = axe_dist_bring(r, &b->arg[i], &data[i], &own[i]);
+        st = axe_dist_bring(r, &b->arg[i], f, &data[i], &own[i]);
     if (st == AXE_OK)
         st = axe_dist_result(r, b, &data[n], &own[n]);
     if (st == AXE_OK)
         st = axe_dist_launch(r, e, b->program->kernel,
                              axe_dist_arrays(r, b, data), f, NULL, 0);
     if (st == AXE_OK)
-        st = axe_dist_deliver(r, b, data[n]);
+        st = axe_dist_deliver(r, b, f, data[n]);
     for (int i = 0; i <= n; i++)
         if (own[i])
             r->ops->free(r, data[i]);

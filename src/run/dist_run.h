@@ -97,15 +97,15 @@ AXE_CHECK axe_status axe_dist_room(axe_dist_runner *r, const axe_tensor *t,
                                    int64_t n, void **out);
 /* An operand as it is needed; *own: made here. */
 AXE_CHECK axe_status axe_dist_bring(axe_dist_runner       *r,
-                                    const axe_between_arg *a, void **data,
-                                    bool *own);
+                                    const axe_between_arg *a,
+                                    const axe_frame *f, void **data, bool *own);
 
 /* Where what it computes is to be written; *own: made here. */
 AXE_CHECK axe_status axe_dist_result(axe_dist_runner *r, const axe_between *b,
                                      void **data, bool *own);
 /* What devices have computed, to where it is to be. */
 AXE_CHECK axe_status axe_dist_deliver(axe_dist_runner *r, const axe_between *b,
-                                      const void *from);
+                                      const axe_frame *f, const void *from);
 
 /* ------------------------------------------------------- dist_pieces.c */
 

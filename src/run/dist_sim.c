@@ -300,18 +300,19 @@ make_own(const world *w, const doing *s, int i, const axe_tensor *local)
 
 /* An operand as it is needed. */
 static axe_status
-bring(const world *w, const doing *s, int i)
+bring(const world *w, const doing *s, int i, const axe_frame *f)
 {
-    const axe_between_arg *a = &s->b->arg[i];
-    void                 **have = parts_of(w, a->tensor);
+    const axe_between_arg  *a = &s->b->arg[i];
+    const axe_reshard_plan *plan = axe_dist_plan_at(w->d, f, a);
+    void                  **have = parts_of(w, a->tensor);
 
-    if (!a->plan) {
+    if (!plan) {
         memcpy(data_of(w, s, i), have, (size_t)w->d->n_device * sizeof *have);
         return AXE_OK;
     }
     AXE_TRY(make_own(w, s, i, a->local));
-    return move(w, s->b->stmt->at, axe_dist_tensor(w->d, a->tensor), a->plan,
-                have, data_of(w, s, i));
+    return move(w, s->b->stmt->at, axe_dist_tensor(w->d, a->tensor), plan, have,
+                data_of(w, s, i));
 }
 
 static axe_status
@@ -347,19 +348,21 @@ is_zero(const world *w, int64_t q, const axe_tensor *from, const axe_tensor *to)
 
 /* What devices have, to where it is to be. */
 static axe_status
-deliver(const world *w, const axe_between *b, void *const *from)
+deliver(const world *w, const axe_between *b, const axe_frame *f,
+        void *const *from)
 {
+    const axe_reshard_plan *plan = axe_dist_plan_at(w->d, f, &b->result);
+
     int               t = b->result.tensor;
     const axe_tensor *dst = axe_dist_tensor(w->d, t);
 
-    if (b->result.plan)
-        AXE_TRY(
-            move(w, b->stmt->at, dst, b->result.plan, from, parts_of(w, t)));
+    if (plan)
+        AXE_TRY(move(w, b->stmt->at, dst, plan, from, parts_of(w, t)));
     for (int64_t q = 0; q < w->d->n_device; q++) {
         void  *to = parts_of(w, t)[q];
         size_t bytes = bytes_of(w, q, dst);
 
-        if (!b->result.plan && from[q] != to)
+        if (!plan && from[q] != to)
             memcpy(to, from[q], bytes);
         if (is_zero(w, q, b->result.local, dst))
             memset(to, 0, bytes);
@@ -373,10 +376,10 @@ compute_between(const world *w, const doing *s, const axe_frame *f)
     int n = s->b->n_arg;
 
     for (int i = 0; i < n; i++)
-        AXE_TRY(bring(w, s, i));
+        AXE_TRY(bring(w, s, i, f));
     AXE_TRY(make_own(w, s, n, s->b->result.local));
     AXE_TRY(compute(w, s, f));
-    return deliver(w, s->b, data_of(w, s, n));
+    return deliver(w, s->b, f, data_of(w, s, n));
 }
 
 static axe_status
@@ -391,7 +394,7 @@ run_between(const world *w, const axe_stmt *stmt, const axe_frame *f)
     axe_status         st;
 
     if (!b->program)
-        return deliver(w, b, parts_of(w, b->arg[0].tensor));
+        return deliver(w, b, f, parts_of(w, b->arg[0].tensor));
     st = compute_between(w, &s, f);
     for (int i = 0; i < n; i++)
         for (int64_t q = 0; s.own[i] && q < w->d->n_device; q++)

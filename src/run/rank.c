@@ -346,5 +346,5 @@ axe_rank_layout(axe_ctx *cx, const axe_rank_exec *x, int param)
 {
     if (!cx || !x || !x->plan || param < 0 || param >= x->p->meshed->n_param)
         return NULL;
-    return axe_dist_spread(cx, &x->plan->d, x->p->meshed->param[param]);
+    return axe_dist_spread(cx, &x->plan->d, x->p->meshed->param[param], NULL);
 }

@@ -64,6 +64,58 @@ save("pick_one", np.full((19, 2), 4, "i4"))
 save("pick_last", rng.integers(7, 9, (19, 2)).astype("i4"))
 PY
 
+# subscripts that turn devices along their axis: each gets what one other has
+cat >turn.axe <<'EOF'
+mesh gpu[P];
+
+// All that devices have, to all others, round by round: what is t + 1 further.
+kernel rounds(in f32 X[P @ gpu, M], out f32 Y[P @ gpu, M], out f32 Z[P @ gpu, M])
+{
+    index p, m;
+    global f32 N[P @ gpu, M];
+
+    Y[p, m] = 0 * X[p, m];
+    for (t : P) {
+        N[p, m] = X[(p + t) % P, m];
+        Y[p, m] = Y[p, m] + f32(t + 1) * N[p, m];
+    }
+    Z[p, m] = 0 * X[p, m];
+    for (t : P) Z[p, m] = Z[p, m] + f32(t + 1) * X[(p + t*P - t) % P, m];
+}
+
+// Rows by blocks, in reverse, by a factor, both neighbours, and not a permutation.
+kernel others(in f32 X[M @ gpu, K], in f32 A[P @ gpu], out f32 Y[M @ gpu, K], out f32 R[P @ gpu], out f32 F[P @ gpu],
+              out f32 S[P @ gpu], out f32 D[P @ gpu], out f32 H[P @ gpu])
+{
+    index p, m, k;
+
+    Y[m, k] = X[(m + cdiv(M, P)) % M, k];
+    R[p] = A[P - 1 - p];
+    F[p] = A[(3 * p + 1) % P];
+    S[p] = A[(p + 1) % P] - 2 * A[(p + P - 1) % P] + A[p] * A[0];
+    D[p] = A[2 * p % P];
+    H[p] = p > 0 ? A[p - 1] : 7;
+}
+EOF
+"$AXE" fmt --check turn.axe || fail "the form of turn.axe"
+moved() { grep -q "moved    $1 bytes between devices, as planned" out || fail "$2 moved: $(grep moved out)"; }
+for n in $teams; do
+    right turn.axe rounds M=6 --devices $n
+    moved $((2 * (n - 1) * n * 6 * 4)) "rounds on $n"
+    right turn.axe others M=12 K=3 --devices $n
+    moved $("$PYTHON" -c "from math import gcd
+n, all = $n, $n * ($n - 1)
+still = lambda a, b: sum((a * p + b) % n == p for p in range(n))
+turned = lambda a, b: n - still(a, b) if gcd(a, n) == 1 else all
+blocks = 36 * (n > 1) if 12 % n == 0 else 36 * (n - 1)
+print(4 * (blocks + turned(n - 1, n - 1) + turned(3, 1) + turned(1, 1) + turned(1, -1) + all + turned(2, 0) + all))") "others on $n"
+    right $D/all_reduce.axe ring M=$((n * 5)) --devices $n
+    moved $((2 * (n - 1) * n * 5 * 4)) "the ring on $n"
+done
+"$AXE" explain turn.axe rounds M=6 P=4 >e || fail "explain"
+[ "$(grep -c 'as loops go on, by .*; here by 1' e)" = 2 ] && [ "$(grep -c '^    permute' e)" = 2 ] ||
+    fail "a plan as loops go on"
+
 for n in $teams; do
     for k in one_shot ring_reduce_scatter ring; do
         right $D/all_reduce.axe $k M=$((n == 4 ? 3 : 10)) --devices $n

@@ -85,6 +85,9 @@ for mpi in openmpi mpich; do
     K="$AXE run --timeout 30 --random --check"
     check 'kernel, ring' 0 'check Y: ok, 10 elements' \
         $run -n 4 $K "$SRC/kernels/dist/all_reduce.axe" ring M=10
+    # 6 steps, in each of which each of 4 devices gets 3 of 10 elements, rounded up
+    check 'ring, what it moves' 0 'moved    288 bytes between devices, as planned' \
+        $run -n 4 $K "$SRC/kernels/dist/all_reduce.axe" ring M=10
     check 'kernel, all-to-all' 0 'check row: ok, 270 elements' \
         $run -n 3 $K "$SRC/kernels/dist/all2all.axe" dispatch T=11 H=5 S=2 C=6 E=7
     check 'kernel, two axes' 0 'check Y: ok, 70 elements' \

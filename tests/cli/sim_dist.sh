@@ -46,6 +46,12 @@ done
 right $D/gemm_reduce_scatter.axe M=64 N=64 K=64 --devices 2 $small \
     --target sm_80 --policy 2
 
+# a ring, of which each device gets what one other has: 2 times 2 rounds of 12
+right $D/ring_attention.axe S=13 H=2 --devices 3
+says 0 '3 devices, 192 bytes between them; plans: 5, in ' "$AXE" sim \
+    $D/all_reduce.axe ring --random M=12 --devices 3
+says 0 ': ok, ' "$AXE" sim $D/all_reduce.axe ring --random M=12 --devices 3 --check
+
 # 99 rows of 40: each of 3 devices takes 33 of its rows from 2 others, and 2 give
 # theirs to the first
 says 0 '3 devices, 42240 bytes between them; plans: 2, in ' "$AXE" sim \
