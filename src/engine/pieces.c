@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/ctx.h"
@@ -57,11 +58,10 @@ cut(axe_ctx *cx, const program_box *b, bool by_src, int64_t from, int64_t to)
     return out;
 }
 
-static program_box
-cut_piece(const engine_pieces *x, const program_box *b, int piece,
-          int64_t grain)
+program_box
+pieces_box(const pieces_cut *c, const program_box *b, int piece, int64_t grain)
 {
-    return cut(x->p.e->cx, b, x->giving, piece * grain, (piece + 1) * grain);
+    return cut(c->cx, b, c->giving, piece * grain, (piece + 1) * grain);
 }
 
 /* --------------------------------------------------------------- the order */
@@ -69,20 +69,20 @@ cut_piece(const engine_pieces *x, const program_box *b, int piece,
 /* How far from this rank those are that a piece goes to or comes from: 0: it is
  * of this rank alone. */
 static int64_t
-distance(const engine_pieces *x, int piece)
+distance(const pieces_cut *c, int piece)
 {
-    const program_phase *f = phase_of(x);
-    const program_move  *m = x->giving ? f->give : f->pull;
-    int64_t              size = x->p.g->size, rank = x->p.g->rank, out = 0;
+    const program_phase *f = pieces_phase(c);
+    const program_move  *m = c->giving ? f->give : f->pull;
+    int64_t              size = c->g->size, rank = c->g->rank, out = 0;
 
-    for (int i = 0; i < (x->giving ? f->n_give : f->n_pull); i++) {
-        int64_t far = (x->giving ? m[i].peer - rank : rank - m[i].peer) + size;
+    for (int i = 0; i < (c->giving ? f->n_give : f->n_pull); i++) {
+        int64_t far = (c->giving ? m[i].peer - rank : rank - m[i].peer) + size;
 
         if (m[i].peer == rank ||
-            cut_piece(x, &m[i].box, piece, x->grain).n == 0)
+            pieces_box(c, &m[i].box, piece, c->grain).n == 0)
             continue;
         far %= size;
-        if (out == 0 || (x->giving ? far < out : far > out))
+        if (out == 0 || (c->giving ? far < out : far > out))
             out = far;
     }
     return out;
@@ -91,22 +91,51 @@ distance(const engine_pieces *x, int piece)
 /* Giving, by who is next; what nobody else needs is last.  Taking, what is here
  * is first. */
 static void
-sort(engine_pieces *x)
+sort(pieces_cut *c)
 {
-    axe_mark mark = axe_ctx_mark(x->p.e->cx);
+    axe_mark mark = axe_ctx_mark(c->cx);
     int64_t  key[ENGINE_PIECES];
 
-    for (int i = 0; i < x->n; i++) {
+    for (int i = 0; i < c->n; i++) {
         int k = i;
 
-        key[i] = distance(x, i);
-        if (x->giving && key[i] == 0)
-            key[i] = x->p.g->size;
-        for (; k > 0 && key[x->order[k - 1]] > key[i]; k--)
-            x->order[k] = x->order[k - 1];
-        x->order[k] = i;
+        key[i] = distance(c, i);
+        if (c->giving && key[i] == 0)
+            key[i] = c->g->size;
+        for (; k > 0 && key[c->order[k - 1]] > key[i]; k--)
+            c->order[k] = c->order[k - 1];
+        c->order[k] = i;
     }
-    axe_ctx_release(x->p.e->cx, mark);
+    axe_ctx_release(c->cx, mark);
+}
+
+void
+pieces_cut_open(axe_ctx *cx, const program *g, bool giving, int64_t grain,
+                pieces_cut *out)
+{
+    int64_t all;
+
+    out->cx = cx;
+    out->g = g;
+    out->giving = giving;
+    out->grain = grain;
+    out->elements = giving ? g->n_src : g->n_dst;
+    all = out->elements / grain + (out->elements % grain != 0);
+    out->n = all < INT_MAX ? (int)all : INT_MAX;
+    if (out->n <= ENGINE_PIECES)
+        sort(out);
+}
+
+uint32_t
+pieces_enough(const pieces_cut *c, const program_box *b, int n_most,
+              int64_t grain, const int32_t *place)
+{
+    uint32_t out = 0;
+
+    for (int k = 0; k < n_most; k++)
+        if (pieces_box(c, b, k, grain).n > 0 && (uint32_t)place[k] + 1 > out)
+            out = (uint32_t)place[k] + 1;
+    return out;
 }
 
 /* ----------------------------------------------------------------- preparing
@@ -118,8 +147,8 @@ count_pieces(engine_pieces *x)
     axe_engine *e = x->p.e;
     int64_t     mine[2], *all = axe_new_array(e->cx, int64_t, 2 * e->size);
 
-    mine[0] = x->grain;
-    mine[1] = x->elements / x->grain + (x->elements % x->grain != 0);
+    mine[0] = x->c.grain;
+    mine[1] = x->c.n;
     AXE_TRY(axe_engine_gather(e, mine, sizeof mine, all));
     x->grains = axe_new_array(e->cx, int64_t, e->size);
     for (int64_t r = 0; r < e->size; r++) {
@@ -132,11 +161,10 @@ count_pieces(engine_pieces *x)
         if (all[2 * r + 1] > x->n_most)
             x->n_most = (int)all[2 * r + 1];
     }
-    x->n = (int)mine[1];
     return AXE_OK;
 }
 
-/* Of what a pull needs of a peer's pieces, the last in the peer's order. */
+/* What is enough of each pull's peer. */
 static axe_status
 find_enough(engine_pieces *x)
 {
@@ -147,20 +175,18 @@ find_enough(engine_pieces *x)
     AXE_TRY(
         axe_engine_alloc(e, ENGINE_PIECES * (int64_t)sizeof x->place[0], &at));
     x->place = at;
-    for (int i = 0; i < x->n; i++)
-        x->place[x->order[i]] = i;
+    for (int i = 0; i < x->c.n; i++)
+        x->place[x->c.order[i]] = i;
     AXE_TRY(axe_engine_barrier(e));
-    if (!e->addressed || !x->giving)
+    if (!e->addressed || !x->c.giving)
         return AXE_OK;
     x->enough = axe_new_array(e->cx, uint32_t, f->n_pull + 1);
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
-        const int32_t      *place = axe_engine_peer(e, x->place, m->peer);
 
-        for (int k = 0; k < x->n_most; k++)
-            if (cut_piece(x, &m->box, k, x->grains[m->peer]).n > 0 &&
-                (uint32_t)place[k] + 1 > x->enough[i])
-                x->enough[i] = (uint32_t)place[k] + 1;
+        x->enough[i] =
+            pieces_enough(&x->c, &m->box, x->n_most, x->grains[m->peer],
+                          axe_engine_peer(e, x->place, m->peer));
     }
     return AXE_OK;
 }
@@ -235,13 +261,13 @@ find_in(engine_pieces *x)
 
     for (int i = 0; i < f->n_pull; i++) {
         const program_move *m = &f->pull[i];
-        bool                by_own = !x->giving || m->peer == x->p.g->rank;
-        int64_t             grain = by_own ? x->grain : x->grains[m->peer];
+        bool                by_own = !x->c.giving || m->peer == x->p.g->rank;
+        int64_t             grain = by_own ? x->c.grain : x->grains[m->peer];
 
-        if (x->giving && m->peer == x->p.g->rank)
+        if (x->c.giving && m->peer == x->p.g->rank)
             continue;
         for (int k = 0; k < x->n_most; k++)
-            add_part(x, &x->in, m, i, k, cut_piece(x, &m->box, k, grain));
+            add_part(x, &x->in, m, i, k, pieces_box(&x->c, &m->box, k, grain));
     }
 }
 
@@ -260,9 +286,10 @@ find_out(engine_pieces *x)
         for (int i = 0; i < f->n_give; i++) {
             int                 at = (first + i) % f->n_give;
             const program_move *m = &f->give[at];
-            int64_t grain = x->giving ? x->grain : x->grains[m->peer];
+            int64_t grain = x->c.giving ? x->c.grain : x->grains[m->peer];
 
-            add_part(x, &x->out, m, at, k, cut_piece(x, &m->box, k, grain));
+            add_part(x, &x->out, m, at, k,
+                     pieces_box(&x->c, &m->box, k, grain));
         }
 }
 
@@ -273,17 +300,14 @@ engine_pieces_new(axe_engine *e, const engine_pieces_spec *spec,
     engine_pieces *x = axe_new(e->cx, engine_pieces);
 
     assert(spec->plan->n_step == 1 && spec->grain > 0);
-    x->giving = spec->giving;
     x->one_by_one = spec->one_by_one;
-    x->grain = spec->grain;
     AXE_TRY(perform_open(&x->p, e, spec->plan, spec->type));
     x->p.buffer[0] = spec->src;
     x->p.buffer[1] = spec->dst;
-    x->elements = x->giving ? x->p.g->n_src : x->p.g->n_dst;
+    pieces_cut_open(e->cx, x->p.g, spec->giving, spec->grain, &x->c);
     AXE_TRY(count_pieces(x));
-    sort(x);
     AXE_TRY(find_enough(x));
-    if (!e->addressed || !x->giving)
+    if (!e->addressed || !x->c.giving)
         find_in(x);
     if (!e->addressed)
         find_out(x);

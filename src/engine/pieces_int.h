@@ -5,6 +5,33 @@
 
 #include "engine/pieces.h"
 
+/* How a rank's buffer is cut, and in which order its pieces are. */
+typedef struct pieces_cut {
+    axe_ctx       *cx;
+    const program *g;
+    bool           giving;
+    int64_t        elements, grain; /* of its buffer; of a piece */
+    int            n, order[ENGINE_PIECES];
+} pieces_cut;
+
+/* What goes by pieces. */
+static inline const program_phase *
+pieces_phase(const pieces_cut *c)
+{
+    return &c->g->phase[c->giving ? 0 : c->g->n_phase - 1];
+}
+
+/* The program's buffer in pieces of `grain`, and their order. */
+void pieces_cut_open(axe_ctx *cx, const program *g, bool giving, int64_t grain,
+                     pieces_cut *out);
+/* What a box has in a piece of that grain. */
+program_box pieces_box(const pieces_cut *c, const program_box *b, int piece,
+                       int64_t grain);
+/* Of what a pull needs of a peer's pieces, how many the peer has done when the
+ * last of them is; place: of each piece in the peer's order. */
+uint32_t pieces_enough(const pieces_cut *c, const program_box *b, int n_most,
+                       int64_t grain, const int32_t *place);
+
 /* What one move has in one piece. */
 typedef struct part {
     int             move, piece;
@@ -23,10 +50,9 @@ typedef struct parts {
 
 struct engine_pieces {
     performing p;
-    bool       giving, one_by_one;
-    int        n, n_most;       /* pieces of this rank; of that with most */
-    int64_t    elements, grain; /* of its buffer; of a piece */
-    int        order[ENGINE_PIECES], at; /* the one that is being done */
+    pieces_cut c;
+    bool       one_by_one;
+    int        n_most, at; /* pieces of the rank with most; which is done */
     bool       taken[ENGINE_PIECES];
     int32_t   *place;  /* in symmetric memory: of each piece in the order */
     int64_t   *grains; /* [size] of all ranks */
@@ -38,7 +64,7 @@ struct engine_pieces {
 static inline const program_phase *
 phase_of(const engine_pieces *x)
 {
-    return &x->p.g->phase[x->giving ? 0 : x->p.g->n_phase - 1];
+    return pieces_phase(&x->c);
 }
 
 #endif

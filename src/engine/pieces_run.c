@@ -207,7 +207,8 @@ end_giving(engine_pieces *x)
         for (int i = 0; i < p->g->phase[0].n_pull; i++)
             enough[i] = x->one_by_one ? p->base + 1 : x->begin + x->enough[i];
         p->enough = enough;
-        e->ops->post(e, p->base + 1);
+        if (x->c.n < x->n_most || (x->one_by_one && x->n_most > 0))
+            e->ops->post(e, p->base + 1); /* there are no more pieces */
     } else {
         e->doing = p->doing[0];
         if (x->one_by_one) {
@@ -270,12 +271,12 @@ choose(engine_pieces *x, int *out)
     bool come = false;
 
     *out = -1;
-    for (int i = 0; i < x->n && !come; i++) {
-        if (x->taken[x->order[i]])
+    for (int i = 0; i < x->c.n && !come; i++) {
+        if (x->taken[x->c.order[i]])
             continue;
-        AXE_TRY(has_come(x, x->order[i], &come));
+        AXE_TRY(has_come(x, x->c.order[i], &come));
         if (come || *out < 0)
-            *out = x->order[i];
+            *out = x->c.order[i];
     }
     return AXE_OK;
 }
@@ -312,9 +313,9 @@ engine_pieces_begin(engine_pieces *x)
     x->at = -1;
     memset(x->taken, 0, sizeof x->taken);
     x->begin = e->posted + 1;
-    x->p.base = e->posted + (x->giving ? (uint32_t)x->n_most : 0);
+    x->p.base = e->posted + (x->c.giving ? (uint32_t)x->n_most : 0);
     e->posted = x->p.base + (uint32_t)x->p.g->n_phase + 1;
-    return x->giving ? begin_giving(x) : begin_taking(x);
+    return x->c.giving ? begin_giving(x) : begin_taking(x);
 }
 
 axe_status
@@ -323,15 +324,16 @@ engine_pieces_next(engine_pieces *x, int64_t *from, int64_t *to)
     int piece;
 
     *from = *to = -1;
-    if (++x->at >= x->n)
+    if (++x->at >= x->c.n)
         return AXE_OK;
-    piece = x->order[x->at];
-    if (!x->giving) {
+    piece = x->c.order[x->at];
+    if (!x->c.giving) {
         AXE_TRY(choose(x, &piece));
         AXE_TRY(take(x, piece));
     }
-    *from = piece * x->grain;
-    *to = *from + x->grain < x->elements ? *from + x->grain : x->elements;
+    *from = piece * x->c.grain;
+    *to =
+        *from + x->c.grain < x->c.elements ? *from + x->c.grain : x->c.elements;
     return AXE_OK;
 }
 
@@ -342,13 +344,13 @@ engine_pieces_done(engine_pieces *x)
 
     if (x->one_by_one)
         return AXE_OK;
-    if (!x->giving)
+    if (!x->c.giving)
         return e->addressed ? AXE_OK : look(x);
     if (e->addressed) {
         e->ops->post(e, x->begin + (uint32_t)x->at + 1);
         return AXE_OK;
     }
-    AXE_TRY(send_piece(x, x->order[x->at]));
+    AXE_TRY(send_piece(x, x->c.order[x->at]));
     return look(x);
 }
 
@@ -358,7 +360,7 @@ engine_pieces_end(engine_pieces *x)
     axe_engine *e = x->p.e;
     axe_mark    mark = axe_ctx_mark(e->cx);
 
-    if (x->giving)
+    if (x->c.giving)
         AXE_TRY(end_giving(x));
     else if (!e->addressed)
         AXE_TRY(wait_all(x, &x->out));

@@ -2,7 +2,9 @@
  * on simulated ranks.
  *
  * A list is what perform.c does over addresses, in its order: put, post, then
- * for each phase wait, pull, post; at last take, meet, leave.  The simulator
+ * for each phase wait, pull, post; at last take, meet, leave.  Or it is what
+ * pieces_run.c does: where a rank gives piece by piece, make and post stand in
+ * place of put, where it takes so, use behind the pulls of each.  The simulator
  * runs the lists of all ranks in one process, in an order of its choice, and
  * decides by vector clocks what posts, waits and meetings make sure of. */
 #ifndef AXE_ENGINE_PROTOCOL_H
@@ -25,19 +27,27 @@ typedef struct protocol_step {
     uint32_t      count; /* of POST and WAIT */
     int           from, to;
     bool          add;
-    int64_t       n; /* elements of PUT, ZERO, TAKE */
+    int64_t       first, n; /* elements of PUT, MAKE, ZERO, USE, TAKE */
+    uint32_t      left;     /* out by a POST, as others count further */
     program_box   box;
 } protocol_step;
 
 typedef struct protocol {
     int64_t        rank, size, room; /* elements of a buffer */
     int            n_phase, n_step;
+    uint32_t       n_post; /* the most that a rank counts to */
     protocol_step *step;
 } protocol;
 
 /* The lists of all ranks: out[n_device].  Errors  those of program_of */
 AXE_CHECK axe_status protocol_of_plan(axe_ctx *cx, const axe_reshard_plan *p,
                                       protocol **out);
+/* A plan of one step by pieces of grain[rank] elements, as an engine of that
+ * memory carries it out (engine/pieces.h).
+ * Errors  as protocol_of_plan; ELIMIT: more than ENGINE_PIECES pieces */
+AXE_CHECK axe_status protocol_of_pieces(axe_ctx *cx, const axe_reshard_plan *p,
+                                        bool giving, bool one_by_one,
+                                        const int64_t *grain, protocol **out);
 /* "pull 12 elements of rank 1" */
 const char *protocol_step_text(axe_ctx *cx, const protocol_step *s);
 

@@ -16,10 +16,10 @@ typedef struct protocol_rank {
     int             at; /* the next step */
     uint32_t        posted;
     uint32_t       *clock; /* [n_rank] */
-    uint32_t       *said;  /* [n_phase + 2][n_rank] clock behind each post */
+    uint32_t       *said;  /* [n_post + 1][n_rank] clock behind each post */
     protocol_cell  *cell[2];
     char           *data[2];
-    double         *said_at; /* [n_phase + 2] [ns] when each was posted */
+    double         *said_at; /* [n_post + 1] [ns] when each was posted */
     bool            met, gone;
     int64_t        *got;  /* [n_step of the plan][n_rank] elements */
     uint64_t       *seen; /* [n_step] kinds that were found */

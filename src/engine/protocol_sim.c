@@ -226,29 +226,32 @@ static void
 put(world *w, rank *me, const protocol_step *s)
 {
     int64_t n_addend = axe_reshard_addends(w->r->plan), k = 0;
+    size_t  at = (size_t)s->first * w->width;
 
-    for (int64_t i = 0; i < w->n_element && k < s->n; i++) {
+    for (int64_t i = 0; i < w->n_element && k < s->first + s->n; i++) {
         uint64_t tag;
 
-        if (tag_of(w, false, me->p->rank, i, n_addend, &tag))
-            write_cell(w, me, s, &me->cell[0][k++], tag);
+        if (tag_of(w, false, me->p->rank, i, n_addend, &tag) && k++ >= s->first)
+            write_cell(w, me, s, &me->cell[0][k - 1], tag);
     }
     if (me->data[0] && s->n > 0)
-        memcpy(me->data[0], w->r->src[me->p->rank], (size_t)s->n * w->width);
+        memcpy(me->data[0] + at, (const char *)w->r->src[me->p->rank] + at,
+               (size_t)s->n * w->width);
 }
 
+/* Elements of the result are what the layout says, all or a piece. */
 static void
-take(world *w, rank *me, const protocol_step *s)
+check_result(world *w, rank *me, const protocol_step *s)
 {
     int64_t n_addend = axe_reshard_addends(w->r->plan), k = 0, wrong = 0;
     int64_t first = -1;
 
-    for (int64_t i = 0; i < w->n_element && k < s->n; i++) {
+    for (int64_t i = 0; i < w->n_element && k < s->first + s->n; i++) {
         uint64_t tag;
 
-        if (!tag_of(w, true, me->p->rank, i, n_addend, &tag))
+        if (!tag_of(w, true, me->p->rank, i, n_addend, &tag) || k++ < s->first)
             continue;
-        cell *c = &me->cell[s->from][k++];
+        cell *c = &me->cell[s->from][k - 1];
 
         if (c->wrote != 0 && c->tag == tag)
             continue;
@@ -261,6 +264,12 @@ take(world *w, rank *me, const protocol_step *s)
                        "%" PRId64 " elements are not what the layout says, the "
                        "first being element %" PRId64 " of the tensor",
                        wrong, first));
+}
+
+static void
+take(world *w, rank *me, const protocol_step *s)
+{
+    check_result(w, me, s);
     if (me->data[0] && s->n > 0)
         memcpy(w->r->dst[me->p->rank], me->data[s->from],
                (size_t)s->n * w->width);
@@ -269,9 +278,9 @@ take(world *w, rank *me, const protocol_step *s)
 static void
 post(world *w, rank *me, const protocol_step *s)
 {
-    uint32_t most = (uint32_t)me->p->n_phase + 1;
+    uint32_t most = me->p->n_post;
 
-    if (s->count != me->posted + 1)
+    if (s->count != me->posted + 1 + s->left)
         find(
             w, AXE_SIM_SIGNAL, me, s,
             axe_textf(w->cx, "and the one before it was %" PRIu32, me->posted));
@@ -360,14 +369,17 @@ perform(world *w, rank *me)
         protocol_time_step(w, me);
     switch (s->kind) {
     case PROTOCOL_PUT:
+    case PROTOCOL_MAKE:
         put(w, me, s);
+        break;
+    case PROTOCOL_USE:
+        check_result(w, me, s);
         break;
     case PROTOCOL_POST:
         post(w, me, s);
         break;
     case PROTOCOL_WAIT:
-        if (is_rank(w, me, s) && s->count > 0 &&
-            s->count <= (uint32_t)me->p->n_phase + 1)
+        if (is_rank(w, me, s) && s->count > 0 && s->count <= me->p->n_post)
             join(w, me,
                  w->rank[s->peer].said + (size_t)s->count * (size_t)w->n);
         break;
@@ -482,8 +494,8 @@ make_rank(world *w, int64_t q)
 
     *me = (rank){.p = p,
                  .clock = axe_new_array(cx, uint32_t, w->n),
-                 .said = axe_new_array(cx, uint32_t, (p->n_phase + 2) * w->n),
-                 .said_at = axe_new_array(cx, double, p->n_phase + 2),
+                 .said = axe_new_array(cx, uint32_t, (p->n_post + 1) * w->n),
+                 .said_at = axe_new_array(cx, double, p->n_post + 1),
                  .seen = axe_new_array(cx, uint64_t, p->n_step + 1),
                  .got =
                      axe_new_array(cx, int64_t, w->r->plan->n_step * w->n + 1)};

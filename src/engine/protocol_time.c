@@ -40,7 +40,7 @@ void
 protocol_time_step(const protocol_world *w, protocol_rank *me)
 {
     const protocol_step *s = &me->p->step[me->at];
-    uint32_t             most = (uint32_t)me->p->n_phase + 1;
+    uint32_t             most = me->p->n_post;
     int64_t              q = me->p->rank;
 
     if (s->kind == PROTOCOL_POST && s->count <= most)
