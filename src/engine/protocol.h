@@ -58,12 +58,21 @@ typedef enum protocol_order {
     PROTOCOL_CHANCE  /* by the seed */
 } protocol_order;
 
+typedef enum protocol_work {
+    PROTOCOL_COMPUTES,
+    PROTOCOL_MOVES,
+    PROTOCOL_WAITS
+} protocol_work;
+
 /* When what happens, by the mesh's links: a pull takes a message's latency and
- * its bytes, one after the other on a rank. */
+ * its bytes, one after the other on a rank.  Its link works beside what the
+ * rank computes, which waits for it where it uses what has come. */
 typedef struct protocol_times {
     double *now; /* [n_device] [ns] where each is; goes on */
+    const double
+        *each; /* [n_device] [ns] an element that is made or used; NULL: 0 */
     void (*span)(void *user, int64_t rank, double begin, double end,
-                 bool waits);
+                 protocol_work what);
     void *user;
 } protocol_times;
 

@@ -19,7 +19,8 @@ typedef struct protocol_rank {
     uint32_t       *said;  /* [n_post + 1][n_rank] clock behind each post */
     protocol_cell  *cell[2];
     char           *data[2];
-    double         *said_at; /* [n_post + 1] [ns] when each was posted */
+    double          link, work; /* [ns] until when each is busy */
+    double         *said_at;    /* [n_post + 1] [ns] when each was posted */
     bool            met, gone;
     int64_t        *got;  /* [n_step of the plan][n_rank] elements */
     uint64_t       *seen; /* [n_step] kinds that were found */
@@ -36,6 +37,7 @@ typedef struct protocol_world {
     size_t              width;
 } protocol_world;
 
+void protocol_time_begin(const protocol_world *w, protocol_rank *me);
 /* What the next step of a rank takes, or waits for. */
 void protocol_time_step(const protocol_world *w, protocol_rank *me);
 /* All ranks wait for the last one. */

@@ -535,6 +535,8 @@ protocol_simulate(axe_ctx *cx, const protocol_run *r, axe_sim_report *out)
     w.rank = axe_new_array(cx, rank, w.n);
     for (int64_t q = 0; q < w.n; q++)
         make_rank(&w, q);
+    for (int64_t q = 0; r->times && q < w.n; q++)
+        protocol_time_begin(&w, &w.rank[q]);
     for (int64_t q; (q = choose(&w)) >= 0;)
         perform(&w, &w.rank[q]);
     find_stuck(&w);

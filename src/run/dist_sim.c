@@ -3,7 +3,7 @@
  * Statements are done one after the other, each by all devices: a plan between
  * them ends in a meeting, and within a device nothing of another is touched.
  * So what can be out of order is within one statement, and there it is tried.
- */
+ * Two that overlap are one for this. */
 #include "run/dist_sim.h"
 
 #include <inttypes.h>
@@ -11,24 +11,11 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "engine/protocol.h"
-#include "ir/number.h"
 #include "machine/machine.h"
 #include "run/device.h"
-#include "view/timeline.h"
+#include "run/dist_sim_int.h"
 
-typedef struct world {
-    axe_ctx               *cx;
-    const axe_dist_plan   *p;
-    const axe_dist        *d;
-    const axe_sim_options *with;
-    axe_device            *device; /* the host: what is computed between */
-    axe_exec             **between;
-    void                 **data; /* [n_tensor][n_device] parts */
-    axe_sim_report        *out;
-    axe_timeline          *t;   /* NULL: nobody asks */
-    double                *now; /* [n_device] [ns] */
-} world;
+typedef axe_dist_world world;
 
 /* ------------------------------------------------------------------ arrays */
 
@@ -111,88 +98,6 @@ add_report(const world *w, const axe_sim_report *r, int64_t device)
     out->products += r->products;
 }
 
-/* ---------------------------------------------------------------- timeline */
-
-enum { COMPUTES, LINK, ROWS };
-
-/* A row of each kind for every device, and of both what all did. */
-static void
-open_timeline(world *w)
-{
-    axe_timeline *t = axe_new(w->cx, axe_timeline);
-    int           n = (int)w->d->n_device;
-
-    *t = (axe_timeline){.kernel = w->d->k->name,
-                        .machine = w->d->program->part && w->d->program->n_part
-                                       ? w->d->program->part[0]->machine->name
-                                       : w->d->program->machine->name,
-                        .part = "device",
-                        .unit = "ns",
-                        .ghz = 1,
-                        .n_sm = n,
-                        .n_launch = 1,
-                        .n_row = ROWS * n,
-                        .n_role = ROWS};
-    t->launch = axe_new(w->cx, axe_timeline_launch);
-    t->row = axe_new_array(w->cx, axe_timeline_row, t->n_row);
-    t->role = axe_new_array(w->cx, axe_timeline_role, t->n_role);
-    for (int i = 0; i < t->n_row; i++)
-        t->row[i] = (axe_timeline_row){
-            .kind = i % ROWS == LINK ? AXE_ROW_LINK : AXE_ROW_DEVICE,
-            .sm = i / ROWS};
-    for (int i = 0; i < ROWS; i++)
-        t->role[i] = (axe_timeline_role){.kind = t->row[i].kind, .n = n};
-    w->t = t;
-    w->now = axe_new_array(w->cx, double, n);
-}
-
-static void
-add_span(const world *w, int64_t q, int row, double begin, double end,
-         axe_timeline_work what)
-{
-    axe_timeline_span s = {(int64_t)(begin + 0.5), (int64_t)(end + 0.5), what};
-
-    view_row_add(w->cx, &w->t->row[q * ROWS + row], s);
-    w->t->role[row].cycles[what] += s.end - s.begin;
-}
-
-static void
-span_of_link(void *user, int64_t q, double begin, double end, bool waits)
-{
-    add_span(user, q, LINK, begin, end,
-             waits ? AXE_WORK_COUNTER : AXE_WORK_LOAD);
-}
-
-/* Launches of one device. */
-static void
-add_launches(const world *w, int64_t q, const axe_sim_report *r)
-{
-    double ns =
-        r->timeline ? (double)r->timeline->cycles / r->timeline->ghz : r->ns[1];
-
-    add_span(w, q, COMPUTES, w->now[q], w->now[q] + ns,
-             r->products > 0 ? AXE_WORK_PRODUCT : AXE_WORK_MATH);
-    w->now[q] += ns;
-}
-
-/* What brings results to the caller is none of the kernel's. */
-static void
-close_timeline(world *w)
-{
-    axe_timeline *t = w->t;
-    double        last = 0;
-
-    for (int64_t q = 0; q < w->d->n_device; q++)
-        last = w->now[q] > last ? w->now[q] : last;
-    t->cycles = (int64_t)(last + 0.5);
-    t->launch[0] = (axe_timeline_launch){
-        .name = t->kernel, .end = t->cycles, .blocks = w->out->n_block};
-    for (int i = 0; i < ROWS; i++)
-        t->role[i].total = t->cycles * w->d->n_device;
-    w->out->timeline = t;
-    w->t = NULL;
-}
-
 /* -------------------------------------------------------------- statements */
 
 static int
@@ -209,7 +114,7 @@ sizes_of(const world *w, int64_t q, const axe_kernel *k, const axe_frame *f,
 }
 
 static axe_status
-run_device(const world *w, const axe_program *p, const axe_frame *f)
+run_device(world *w, const axe_program *p, const axe_frame *f)
 {
     const axe_kernel *k = p->kernel;
     axe_array        *array = axe_new_array(w->cx, axe_array, k->n_param);
@@ -229,47 +134,7 @@ run_device(const world *w, const axe_program *p, const axe_frame *f)
                                      &found));
         add_report(w, &found, q);
         if (w->t)
-            add_launches(w, q, &found);
-    }
-    return AXE_OK;
-}
-
-/* A plan in all orders; the first one's data stay. */
-static axe_status
-move(const world *w, axe_span at, const axe_tensor *t,
-     const axe_reshard_plan *plan, void *const *from, void *const *to)
-{
-    protocol_run   r = {.plan = plan,
-                        .at = at,
-                        .src = (const void *const *)(const void *)from,
-                        .dst = to,
-                        .what = axe_textf(w->cx, "moving %s", t->name)};
-    protocol_times times = {w->now, span_of_link, (void *)w};
-    axe_traffic    moved = {0};
-    axe_mark       m;
-    protocol      *rank;
-
-    AXE_TRY(axe_dist_number(w->cx, t, &r.type));
-    AXE_TRY(protocol_of_plan(w->cx, plan, &rank));
-    r.rank = rank;
-    r.traffic = &moved;
-    r.times = w->t ? &times : NULL;
-    w->out->n_move++;
-    for (int64_t i = 0;
-         protocol_next_order(w->d->n_device, i, w->with->seed, &r); i++) {
-        int n = w->out->n_finding;
-
-        m = axe_ctx_mark(w->cx);
-        AXE_TRY(protocol_simulate(w->cx, &r, w->out));
-        w->out->n_order++;
-        w->out->moved += r.traffic ? moved.total : 0;
-        r.traffic = NULL;
-        r.times = NULL;
-        r.src = NULL;
-        if (w->out->n_finding > n)
-            break;
-        if (i > 0 || !w->t)
-            axe_ctx_release(w->cx, m);
+            axe_dist_sim_launched(w, q, &found);
     }
     return AXE_OK;
 }
@@ -300,7 +165,7 @@ make_own(const world *w, const doing *s, int i, const axe_tensor *local)
 
 /* An operand as it is needed. */
 static axe_status
-bring(const world *w, const doing *s, int i, const axe_frame *f)
+bring(world *w, const doing *s, int i, const axe_frame *f)
 {
     const axe_between_arg  *a = &s->b->arg[i];
     const axe_reshard_plan *plan = axe_dist_plan_at(w->d, f, a);
@@ -311,8 +176,9 @@ bring(const world *w, const doing *s, int i, const axe_frame *f)
         return AXE_OK;
     }
     AXE_TRY(make_own(w, s, i, a->local));
-    return move(w, s->b->stmt->at, axe_dist_tensor(w->d, a->tensor), plan, have,
-                data_of(w, s, i));
+    return axe_dist_sim_move(w, s->b->stmt->at,
+                             axe_dist_tensor(w->d, a->tensor), plan, have,
+                             data_of(w, s, i));
 }
 
 static axe_status
@@ -348,8 +214,7 @@ is_zero(const world *w, int64_t q, const axe_tensor *from, const axe_tensor *to)
 
 /* What devices have, to where it is to be. */
 static axe_status
-deliver(const world *w, const axe_between *b, const axe_frame *f,
-        void *const *from)
+deliver(world *w, const axe_between *b, const axe_frame *f, void *const *from)
 {
     const axe_reshard_plan *plan = axe_dist_plan_at(w->d, f, &b->result);
 
@@ -357,7 +222,8 @@ deliver(const world *w, const axe_between *b, const axe_frame *f,
     const axe_tensor *dst = axe_dist_tensor(w->d, t);
 
     if (plan)
-        AXE_TRY(move(w, b->stmt->at, dst, plan, from, parts_of(w, t)));
+        AXE_TRY(
+            axe_dist_sim_move(w, b->stmt->at, dst, plan, from, parts_of(w, t)));
     for (int64_t q = 0; q < w->d->n_device; q++) {
         void  *to = parts_of(w, t)[q];
         size_t bytes = bytes_of(w, q, dst);
@@ -371,7 +237,7 @@ deliver(const world *w, const axe_between *b, const axe_frame *f,
 }
 
 static axe_status
-compute_between(const world *w, const doing *s, const axe_frame *f)
+compute_between(world *w, const doing *s, const axe_frame *f)
 {
     int n = s->b->n_arg;
 
@@ -383,7 +249,7 @@ compute_between(const world *w, const doing *s, const axe_frame *f)
 }
 
 static axe_status
-run_between(const world *w, const axe_stmt *stmt, const axe_frame *f)
+run_between(world *w, const axe_stmt *stmt, const axe_frame *f)
 {
     const axe_between *b = axe_dist_between(w->p, stmt);
     int                n = b->n_arg + 1;
@@ -405,37 +271,75 @@ run_between(const world *w, const axe_stmt *stmt, const axe_frame *f)
 /* ------------------------------------------------------------------- whole */
 
 static axe_status
-run_body(const world *w, int n, axe_stmt *const *body, const axe_frame *f)
+run_device_stmt(world *w, const axe_stmt *s, const axe_frame *f)
 {
     const axe_stmt *const *device;
-    int                    n_device = axe_device_stmts(w->cx, w->d->k, &device);
+    int                    n = axe_device_stmts(w->cx, w->d->k, &device);
 
-    for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        axe_frame       one = {.up = f};
+    for (int k = 0; k < n; k++)
+        if (device[k] == s)
+            return run_device(w, w->d->program->part[k], f);
+    return AXE_OK;
+}
 
-        for (int k = 0; k < n_device; k++)
-            if (device[k] == s)
-                AXE_TRY(run_device(w, w->d->program->part[k], f));
-        if (s->kind == AXE_STMT_INDEX)
-            AXE_TRY(run_between(w, s, f));
-        else if (s->kind == AXE_STMT_IF && axe_dist_value(w->d, f, 0, s->cond))
-            AXE_TRY(run_body(w, s->n_body, s->body, f));
-        else if (s->kind == AXE_STMT_IF)
-            AXE_TRY(run_body(w, s->n_other, s->other, f));
-        if (s->kind != AXE_STMT_FOR)
-            continue;
+static axe_status run_body(world *w, int n, axe_stmt *const *body,
+                           const axe_frame *f);
+
+static axe_status
+run_stmt(world *w, const axe_stmt *s, const axe_frame *f)
+{
+    axe_frame one = {.up = f};
+    int64_t   n;
+
+    switch (s->kind) {
+    case AXE_STMT_DEVICE:
+        return run_device_stmt(w, s, f);
+    case AXE_STMT_INDEX:
+        return run_between(w, s, f);
+    case AXE_STMT_IF:
+        return axe_dist_value(w->d, f, 0, s->cond)
+                   ? run_body(w, s->n_body, s->body, f)
+                   : run_body(w, s->n_other, s->other, f);
+    case AXE_STMT_FOR:
         one.var = s->var[0];
-        for (int64_t m = axe_dist_value(w->d, f, 0, one.var->extent);
-             one.value < m; one.value++)
+        n = axe_dist_value(w->d, f, 0, one.var->extent);
+        for (; one.value < n; one.value++)
             AXE_TRY(run_body(w, s->n_body, s->body, &one));
+        return AXE_OK;
+    default:
+        return AXE_OK;
+    }
+}
+
+/* What overlaps: its data move by the lists of pieces, before what uses them or
+ * behind what makes them; when, is found behind both. */
+static axe_status
+run_fused(world *w, const axe_fuse *fuse, const axe_frame *f)
+{
+    w->fuse = fuse;
+    AXE_TRY(run_stmt(w, fuse->first, f));
+    if (fuse->second)
+        AXE_TRY(run_stmt(w, fuse->second, f));
+    AXE_TRY(axe_dist_sim_time_pieces(w));
+    w->fuse = NULL;
+    return AXE_OK;
+}
+
+static axe_status
+run_body(world *w, int n, axe_stmt *const *body, const axe_frame *f)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_fuse *fuse = axe_dist_fuse(w->p, body[i]);
+
+        AXE_TRY(fuse ? run_fused(w, fuse, f) : run_stmt(w, body[i], f));
+        i += fuse && fuse->second;
     }
     return AXE_OK;
 }
 
 /* Results to device 0, and from there to the caller. */
 static axe_status
-send_home(const world *w, void *const *data)
+send_home(world *w, void *const *data)
 {
     const axe_kernel *k = w->d->k;
     void            **to = axe_new_array(w->cx, void *, w->d->n_device);
@@ -445,8 +349,8 @@ send_home(const world *w, void *const *data)
             continue;
         to[0] = data[i];
         if (w->p->home[i])
-            AXE_TRY(move(w, k->param[i]->at, k->param[i], w->p->home[i],
-                         parts_of(w, i), to));
+            AXE_TRY(axe_dist_sim_move(w, k->param[i]->at, k->param[i],
+                                      w->p->home[i], parts_of(w, i), to));
         else
             memcpy(data[i], parts_of(w, i)[0], bytes_of(w, 0, k->param[i]));
     }
@@ -463,7 +367,7 @@ perform(world *w, void *const *data)
     AXE_TRY(take_parts(w, data));
     AXE_TRY(run_body(w, w->d->k->n_body, w->d->k->body, NULL));
     if (w->t)
-        close_timeline(w);
+        axe_dist_sim_close_timeline(w);
     return send_home(w, data);
 }
 
@@ -495,7 +399,7 @@ axe_dist_simulate(axe_ctx *cx, const axe_dist_plan *p,
 
     *out = (axe_sim_report){.n_device = p->d.n_device};
     if (st == AXE_OK && with->timeline)
-        open_timeline(&w);
+        axe_dist_sim_open_timeline(&w);
     if (st == AXE_OK)
         st = perform(&w, data);
     for (int i = 0; i < p->n_between; i++)

@@ -47,7 +47,6 @@ right $D/gemm_reduce_scatter.axe M=64 N=64 K=64 --devices 2 $small \
     --target sm_80 --policy 2
 
 # a ring, of which each device gets what one other has: 2 times 2 rounds of 12
-right $D/ring_attention.axe S=13 H=2 --devices 3
 says 0 '3 devices, 192 bytes between them; plans: 5, in ' "$AXE" sim \
     $D/all_reduce.axe ring --random M=12 --devices 3
 says 0 ': ok, ' "$AXE" sim $D/all_reduce.axe ring --random M=12 --devices 3 --check
@@ -64,6 +63,14 @@ says 1 'names no mesh, and --devices is for one that does' \
 says 0 'ns of a device:' "$AXE" sim $D/allgather_gemm.axe $small \
     --random M=40 N=50 K=30 --devices 2 --timeline x.svg
 says 0 '>link<' cat x.svg
+# what overlaps takes less than one after the other, and more than either
+for k in allgather_gemm gemm_reduce_scatter; do
+    "$AXE" sim $D/$k.axe $small --random M=500 N=50 K=30 --devices 3 --check --timeline x.svg >out ||
+        { echo "FAILED $k with a timeline"; failed=1; cat out; }
+    awk '$1 == "computes" { c = $3 } $1 == "link" { l = $5; all = $NF }
+        END { exit !(c > 0 && l > 0 && all < c + l && all > c && all > l) }' out ||
+        { echo "FAILED $k overlaps"; failed=1; cat out; }
+done
 says 1 'the mesh has 3 devices' "$AXE" sim $D/gemm_allreduce.axe \
     --random M=4 N=4 K=4 P=3 --devices 2
 says 2 '--devices 65: a number from 1 to 64' "$AXE" sim \
