@@ -83,7 +83,8 @@ test_which_device(void **state)
     axe_ctx_free(cx);
 }
 
-/* On each device's link two messages come, of what the two others have. */
+/* On each device's link two messages come, of what the two others have, once
+ * one of these has computed it. */
 static void
 test_timeline(void **state)
 {
@@ -93,6 +94,7 @@ test_timeline(void **state)
     axe_sim_report   found;
     const axe_mesh  *m;
     double           latency, rate;
+    int64_t          first = 0;
 
     (void)state;
     simulate(cx, &(axe_sim_options){.timeline = true}, x, y, &found);
@@ -102,6 +104,11 @@ test_timeline(void **state)
     latency = (double)m->link[0].latency;
     rate = (double)m->link[0].bandwidth / 1e9;
     for (int q = 0; q < P; q++) {
+        int64_t end = found.timeline->row[2 * q].span[0].end;
+
+        first = q == 0 || end < first ? end : first;
+    }
+    for (int q = 0; q < P; q++) {
         const axe_timeline_row *a = &found.timeline->row[2 * q], *b = a + 1;
         double                  want = 2 * latency + (N - have[q]) * 4 / rate;
         int64_t                 got = 0;
@@ -109,10 +116,11 @@ test_timeline(void **state)
         assert_int_equal(a->kind, AXE_ROW_DEVICE);
         assert_int_equal(b->kind, AXE_ROW_LINK);
         assert_true(a->n == 1 && a->span[0].end > 0 && b->n > 0);
-        assert_true(b->span[0].begin >= a->span[0].end);
         for (int64_t i = 0; i < b->n; i++)
-            if (b->span[i].what == AXE_WORK_LOAD)
+            if (b->span[i].what == AXE_WORK_LOAD) {
+                assert_true(b->span[i].begin >= first);
                 got += b->span[i].end - b->span[i].begin;
+            }
         assert_true((double)got > want - 2 && (double)got < want + 2);
         assert_true(b->span[b->n - 1].end <= found.timeline->cycles);
     }
