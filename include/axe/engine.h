@@ -172,6 +172,32 @@ AXE_CHECK axe_status axe_reshard_run(axe_engine *e, const axe_reshard_plan *p,
                                      axe_number type, const void *src,
                                      void *dst, axe_traffic *traffic);
 
+/* Of one dimension only indices below a number go, which is another one for
+ * each index of some others: as many rows of each slot as there are. */
+typedef struct axe_reshard_bound {
+    int            dim;   /* of the tensor */
+    int            n;     /* dimensions that the number depends on */
+    const int     *of;    /* [n] of the tensor, none of them dim */
+    const int64_t *pitch; /* [n] of `value` along these [elements] */
+    const void    *value; /* i32, or i64 if wide; the same on all ranks */
+    bool           wide;
+} axe_reshard_bound;
+
+/* axe_reshard_run of a plan of one step without sums, of what is below the
+ * bound.  What else dst has is not set, or any value.
+ * Errors  also EUNSUPPORTED: the plan has several steps, sums, or parts that
+ *         ranks hand on; EARG: dimensions that it has not */
+AXE_CHECK axe_status axe_reshard_run_below(axe_engine              *e,
+                                           const axe_reshard_plan  *p,
+                                           axe_number               type,
+                                           const axe_reshard_bound *bound,
+                                           const void *src, void *dst,
+                                           axe_traffic *traffic);
+/* Elements that all ranks get from others then. */
+AXE_CHECK axe_status axe_reshard_below(axe_ctx *cx, const axe_reshard_plan *p,
+                                       const axe_reshard_bound *bound,
+                                       int64_t                 *out);
+
 /* The same again and again, without copies on either side: what is compared and
  * allocated once.  All ranks prepare the same in the same order. */
 typedef struct axe_reshard_exec axe_reshard_exec;

@@ -338,13 +338,13 @@ axe_reshard_heap(const axe_reshard_plan *p)
 
 axe_status
 perform_open(performing *p, axe_engine *e, const axe_reshard_plan *plan,
-             axe_number type)
+             axe_number type, const axe_reshard_bound *bound)
 {
     p->e = e;
     p->host = (engine_memory){&engine_host_memory, e};
     p->m = e->memory ? e->memory : &p->host;
     AXE_TRY(check(e, plan, type));
-    AXE_TRY(program_of(e->cx, plan, e->rank, &p->g));
+    AXE_TRY(program_of(e->cx, plan, e->rank, bound, &p->g));
     p->type = type;
     p->width = (size_t)axe_number_bytes(type);
     for (int i = 0; i < plan->n_step; i++)
@@ -355,12 +355,13 @@ perform_open(performing *p, axe_engine *e, const axe_reshard_plan *plan,
 
 /* What is done once for all times: the same plan, program and memory. */
 static axe_status
-prepare(performing *p, const axe_reshard_plan *plan, axe_number type, int n_set)
+prepare(performing *p, const axe_reshard_plan *plan, axe_number type,
+        const axe_reshard_bound *bound, int n_set)
 {
     int64_t bytes;
     void   *at;
 
-    AXE_TRY(perform_open(p, p->e, plan, type));
+    AXE_TRY(perform_open(p, p->e, plan, type, bound));
     p->mark = p->m->ops->mark(p->m);
     bytes = (p->g->room * (int64_t)p->width + 63) / 64 * 64;
     p->n_set = n_set = n_set > 1 && bytes <= SHORT_BYTES ? PERFORM_SETS : n_set;
@@ -371,18 +372,16 @@ prepare(performing *p, const axe_reshard_plan *plan, axe_number type, int n_set)
     return AXE_OK;
 }
 
-axe_status
-axe_reshard_run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
-                const void *src, void *dst, axe_traffic *traffic)
+static axe_status
+run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
+    const axe_reshard_bound *bound, const void *src, void *dst,
+    axe_traffic *traffic)
 {
-    if (!e)
-        return AXE_EARG;
-    AXE_NEED(e->cx, plan);
     performing p = {.e = e};
 
-    AXE_TRY(prepare(&p, plan, type, 1));
+    AXE_TRY(prepare(&p, plan, type, bound, 1));
     if ((p.g->n_src > 0 && !src) || (p.g->n_dst > 0 && !dst))
-        return axe_need_fail(e->cx, __func__, "src, dst", 0);
+        return axe_need_fail(e->cx, "axe_reshard_run", "src, dst", 0);
     if (p.g->n_src > 0)
         AXE_TRY(p.m->ops->copy(p.m, p.buffer[0], src,
                                (size_t)p.g->n_src * p.width));
@@ -398,6 +397,28 @@ axe_reshard_run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
 }
 
 axe_status
+axe_reshard_run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
+                const void *src, void *dst, axe_traffic *traffic)
+{
+    if (!e)
+        return AXE_EARG;
+    AXE_NEED(e->cx, plan);
+    return run(e, plan, type, NULL, src, dst, traffic);
+}
+
+axe_status
+axe_reshard_run_below(axe_engine *e, const axe_reshard_plan *plan,
+                      axe_number type, const axe_reshard_bound *bound,
+                      const void *src, void *dst, axe_traffic *traffic)
+{
+    if (!e)
+        return AXE_EARG;
+    AXE_NEED(e->cx, plan);
+    AXE_NEED(e->cx, bound);
+    return run(e, plan, type, bound, src, dst, traffic);
+}
+
+axe_status
 axe_reshard_prepare(axe_engine *e, const axe_reshard_plan *plan,
                     axe_number type, axe_reshard_exec **out)
 {
@@ -408,7 +429,7 @@ axe_reshard_prepare(axe_engine *e, const axe_reshard_plan *plan,
     AXE_NEED(e->cx, plan);
     p = axe_new(e->cx, performing);
     p->e = e;
-    AXE_TRY(prepare(p, plan, type, 2));
+    AXE_TRY(prepare(p, plan, type, NULL, 2));
     for (int i = 0; i < p->n_set; i++)
         p->ended[i] = e->posted;
     *out = p;

@@ -40,8 +40,8 @@ void perform_count(performing *p, const program_phase *f, int64_t bytes);
 AXE_CHECK axe_status perform_phases(performing *p, int from, int to);
 /* The same plan, element type and ranks; the program of this rank. */
 AXE_CHECK axe_status perform_open(performing *p, axe_engine *e,
-                                  const axe_reshard_plan *plan,
-                                  axe_number              type);
+                                  const axe_reshard_plan *plan, axe_number type,
+                                  const axe_reshard_bound *bound);
 /* All ranks' counts of bytes, to all of them. */
 AXE_CHECK axe_status perform_tell(performing *p, int n_step, axe_traffic *out);
 

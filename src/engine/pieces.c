@@ -44,7 +44,7 @@ cut(axe_ctx *cx, const program_box *b, bool by_src, int64_t from, int64_t to)
         if (lo >= hi)
             continue;
         out.run[0][out.n_run[0]++] =
-            (program_run){r.src + lo - at, r.dst + lo - at, hi - lo};
+            (program_run){r.src + lo - at, r.dst + lo - at, hi - lo, 0};
         n += hi - lo;
     }
     for (int d = 1; d < b->n_dim; d++) {
@@ -301,7 +301,7 @@ engine_pieces_new(axe_engine *e, const engine_pieces_spec *spec,
 
     assert(spec->plan->n_step == 1 && spec->grain > 0);
     x->one_by_one = spec->one_by_one;
-    AXE_TRY(perform_open(&x->p, e, spec->plan, spec->type));
+    AXE_TRY(perform_open(&x->p, e, spec->plan, spec->type, NULL));
     x->p.buffer[0] = spec->src;
     x->p.buffer[1] = spec->dst;
     pieces_cut_open(e->cx, x->p.g, spec->giving, spec->grain, &x->c);

@@ -26,12 +26,13 @@ typedef struct spans {
 } spans;
 
 typedef struct builder {
-    axe_ctx                *cx;
-    const axe_reshard_plan *plan;
-    mesh_problem           *p;
-    program                *out;
-    program_phase           phase[MOST_PHASES];
-    int64_t                 me[MESH_ATOMS];
+    axe_ctx                 *cx;
+    const axe_reshard_plan  *plan;
+    mesh_problem            *p;
+    const axe_reshard_bound *bound; /* or NULL */
+    program                 *out;
+    program_phase            phase[MOST_PHASES];
+    int64_t                  me[MESH_ATOMS];
 } builder;
 
 /* ------------------------------------------------------------------- indices
@@ -138,7 +139,7 @@ intersect(axe_ctx *cx, const spans *a, const spans *b, program_run **out)
 
         if (from < to)
             r[n++] = (program_run){at_a + from - x.from, at_b + from - y.from,
-                                   to - from};
+                                   to - from, from};
         if (x.to <= y.to) {
             at_a += x.to - x.from;
             i++;
@@ -164,7 +165,7 @@ fuse(program_box *x, int64_t *n_src, int64_t *n_dst)
         if (x->n_run[d] != 1 || n_dst[d] != n || x->run[d][0].n != n)
             return;
         for (int i = 0; i < x->n_run[d - 1]; i++)
-            r[i] = (program_run){r[i].src * n, r[i].dst * n, r[i].n * n};
+            r[i] = (program_run){r[i].src * n, r[i].dst * n, r[i].n * n, 0};
         n_src[d - 1] *= n;
         n_dst[d - 1] *= n;
         x->src_pitch[d - 1] = x->dst_pitch[d - 1] = 1;
@@ -172,14 +173,24 @@ fuse(program_box *x, int64_t *n_src, int64_t *n_dst)
     }
 }
 
+program_box
+program_close(const program_open *open)
+{
+    program_open o = *open;
+
+    if (o.box.n > 0)
+        fuse(&o.box, o.n_src, o.n_dst);
+    return o.box;
+}
+
 /* What `to` has in state b because `from` had it in a; n is 0 for nothing. */
 static axe_status
-box_of(const builder *b, const mesh_state *s, const int64_t *from,
-       const int64_t *to, program_box *out)
+open_box(const builder *b, const mesh_state *s, const int64_t *from,
+         const int64_t *to, program_open *o)
 {
-    mesh_want w;
-    int64_t   n_src[PROGRAM_DIMS], n_dst[PROGRAM_DIMS];
-    int64_t   src = 1, dst = 1;
+    program_box *out = &o->box;
+    mesh_want    w;
+    int64_t      src = 1, dst = 1;
 
     *out = (program_box){.n = 0};
     if (!mesh_want_given(b->p, s, s + 1, from, to, &w))
@@ -194,8 +205,8 @@ box_of(const builder *b, const mesh_state *s, const int64_t *from,
             continue;
         AXE_TRY(spans_of(b, s, from, d, &x));
         AXE_TRY(spans_of(b, s + 1, to, d, &y));
-        n_src[k] = count(&x);
-        n_dst[k] = count(&y);
+        o->n_src[k] = count(&x);
+        o->n_dst[k] = count(&y);
         out->n_run[k] = intersect(b->cx, &x, &y, &out->run[k]);
         for (int i = 0; i < out->n_run[k]; i++)
             n += out->run[k][i].n;
@@ -205,11 +216,9 @@ box_of(const builder *b, const mesh_state *s, const int64_t *from,
     for (int k = out->n_dim - 1; k >= 0; k--) {
         out->src_pitch[k] = src;
         out->dst_pitch[k] = dst;
-        src *= n_src[k];
-        dst *= n_dst[k];
+        src *= o->n_src[k];
+        dst *= o->n_dst[k];
     }
-    if (out->n > 0)
-        fuse(out, n_src, n_dst);
     return AXE_OK;
 }
 
@@ -219,7 +228,7 @@ part_box(axe_ctx *cx, int64_t from, int64_t to)
 {
     program_run *r = axe_new(cx, program_run);
 
-    *r = (program_run){from, from, to - from};
+    *r = (program_run){from, from, to - from, 0};
     return (program_box){.n_dim = 1,
                          .n_run = {1},
                          .run = {r},
@@ -283,6 +292,31 @@ sums(const builder *b, const mesh_state *s)
     return false;
 }
 
+/* What `to` gets of `from`, as moves with `peer`. */
+static axe_status
+add_moves(builder *b, int step, const int64_t *from, const int64_t *to,
+          int64_t peer, int *n, program_move **list)
+{
+    const mesh_state *s = &b->plan->code->state[step];
+    program_open      o;
+    program_box      *box;
+    program_move     *more;
+    int               many;
+
+    AXE_TRY(open_box(b, s, from, to, &o));
+    if (!b->bound) {
+        add_move(n, *list, peer, step % 2, program_close(&o));
+        return AXE_OK;
+    }
+    AXE_TRY(program_below(b->cx, b->bound, &o, &many, &box));
+    more = axe_new_array(b->cx, program_move, *n + many + b->out->size);
+    memcpy(more, *list, (size_t)*n * sizeof *more);
+    for (int i = 0; i < many; i++)
+        add_move(n, more, peer, step % 2, box[i]);
+    *list = more;
+    return AXE_OK;
+}
+
 /* Each device asks one that has it. */
 static axe_status
 ask(builder *b, int step)
@@ -294,15 +328,10 @@ ask(builder *b, int step)
     f->add = sums(b, s);
     f->once = b->plan->step[step].kind == AXE_COLLECTIVE_REDUCE_SCATTER;
     for (int64_t r = 0; r < b->out->size; r++) {
-        program_box box;
-
         mesh_coordinates(b->p, r, at);
-        AXE_TRY(box_of(b, s, at, b->me, &box));
-        add_move(&f->n_pull, f->pull, r, step % 2, box);
-        if (r == b->out->rank)
-            continue;
-        AXE_TRY(box_of(b, s, b->me, at, &box));
-        add_move(&f->n_give, f->give, r, step % 2, box);
+        AXE_TRY(add_moves(b, step, at, b->me, r, &f->n_pull, &f->pull));
+        if (r != b->out->rank)
+            AXE_TRY(add_moves(b, step, b->me, at, r, &f->n_give, &f->give));
     }
     mark_whole(f, held(b->p, s + 1, b->out->rank));
     return AXE_OK;
@@ -461,13 +490,16 @@ program_room(const axe_reshard_plan *p)
 
 axe_status
 program_of(axe_ctx *cx, const axe_reshard_plan *p, int64_t rank,
-           const program **out)
+           const axe_reshard_bound *bound, const program **out)
 {
     builder       *b = axe_new(cx, builder);
     program       *g = axe_new(cx, program);
     program_phase *phase;
 
-    *b = (builder){.cx = cx, .plan = p, .p = p->code->p, .out = g};
+    if (bound)
+        AXE_TRY(program_check_bound(cx, p, bound));
+    *b = (builder){
+        .cx = cx, .plan = p, .p = p->code->p, .bound = bound, .out = g};
     *g = (program){.rank = rank,
                    .size = p->mesh->n_device,
                    .n_src = axe_reshard_held(p, false, rank),

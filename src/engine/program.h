@@ -12,10 +12,10 @@
 
 enum { PROGRAM_DIMS = MESH_DIMS };
 
-/* Elements of one dimension: from `src` on in one buffer, `dst` in the other.
- */
+/* Elements of one dimension: from `src` on in one buffer, `dst` in the other,
+ * of the tensor's index `at`, unless runs of dimensions are one. */
 typedef struct program_run {
-    int64_t src, dst, n;
+    int64_t src, dst, n, at;
 } program_run;
 
 /* A product of runs over dimensions.  Pitches are those of the two buffers. */
@@ -54,9 +54,30 @@ typedef struct program {
 
 /* Elements that the fullest device has in any state. */
 int64_t program_room(const axe_reshard_plan *p);
-/* What rank `rank` does.  ELIMIT: too many runs. */
+/* What rank `rank` does; bound: NULL, or what goes is below it.
+ * Errors  ELIMIT: too many runs; of axe_reshard_run_below */
 AXE_CHECK axe_status program_of(axe_ctx *cx, const axe_reshard_plan *p,
-                                int64_t rank, const program **out);
+                                int64_t rank, const axe_reshard_bound *bound,
+                                const program **out);
+
+/* Errors  of axe_reshard_run_below */
+AXE_CHECK axe_status program_check_bound(axe_ctx *cx, const axe_reshard_plan *p,
+                                         const axe_reshard_bound *bound);
+
+/* A box whose runs are of the tensor's dimensions, with what either buffer has
+ * of these. */
+typedef struct program_open {
+    program_box box;
+    int64_t     n_src[PROGRAM_DIMS], n_dst[PROGRAM_DIMS];
+} program_open;
+
+/* The same with dimensions that both buffers have whole as part of the next
+ * slower one. */
+program_box program_close(const program_open *open);
+/* What of it is below the bound: boxes, in the order of the index. */
+AXE_CHECK axe_status program_below(axe_ctx *cx, const axe_reshard_bound *bound,
+                                   const program_open *open, int *n,
+                                   program_box **out);
 
 /* to[i] += from[i], as plans add. */
 void engine_add(axe_number type, void *to, const void *from, int64_t n);

@@ -165,7 +165,7 @@ protocol_of_plan(axe_ctx *cx, const axe_reshard_plan *p, protocol **out)
     for (int64_t r = 0; r < n; r++) {
         const program *g;
 
-        AXE_TRY(program_of(cx, p, r, &g));
+        AXE_TRY(program_of(cx, p, r, NULL, &g));
         list(cx, g, &(*out)[r]);
     }
     return AXE_OK;
@@ -240,7 +240,7 @@ cut_all(axe_ctx *cx, const axe_reshard_plan *p, bool giving,
     for (int64_t r = 0; r < p->mesh->n_device; r++) {
         const program *g;
 
-        AXE_TRY(program_of(cx, p, r, &g));
+        AXE_TRY(program_of(cx, p, r, NULL, &g));
         pieces_cut_open(cx, g, giving, grain[r], &cut[r]);
         if (cut[r].n > ENGINE_PIECES)
             return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
