@@ -68,7 +68,7 @@ await_pull(const performing *p, const program_phase *f, int pull)
 static bool
 is_run(const program_box *b, program_run *out)
 {
-    *out = (program_run){0, 0, 1};
+    *out = (program_run){0, 0, 1, 0};
     for (int d = b->n_dim - 1; d >= 0; d--) {
         const program_run *r = b->run[d];
         bool               last = d + 1 == b->n_dim;
