@@ -67,6 +67,7 @@ typedef enum axe_sync_kind {
                        they wrote is seen by the thread */
     AXE_SYNC_COUNT, /* [counter] a word of 64 bits in global memory is one more;
                        who waits for it sees what this thread knows */
+    AXE_SYNC_PUT,   /* [counter, n] it is n, whatever it was; so, too */
     AXE_SYNC_REACH, /* [counter, n] it is n or more */
     AXE_SYNC_SAME   /* [counter, n] it is n, whatever it was before, which
                        nobody need have written */

@@ -255,7 +255,7 @@ note_use(coder *k, const sim_inst *in)
         k->c->fences ||
         (atom->sync == AXE_SYNC_FENCE &&
          (atom->space[0] == AXE_ARG_GLOBAL || atom->space[0] == AXE_ARG_NONE));
-    if (atom->sync == AXE_SYNC_COUNT || axe_sim_is_awaited(atom))
+    if (axe_sim_is_counter(atom))
         k->s->global[in->arg[0].tensor].counts =
             k->s->global[in->arg[0].tensor].writes = true;
     for (int i = 0; i < in->n_arg; i++) {

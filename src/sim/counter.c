@@ -38,13 +38,27 @@ axe_sim_is_awaited(const axe_atom *atom)
     return atom->sync == AXE_SYNC_REACH || atom->sync == AXE_SYNC_SAME;
 }
 
+bool
+axe_sim_is_counter(const axe_atom *atom)
+{
+    return atom->sync == AXE_SYNC_COUNT || atom->sync == AXE_SYNC_PUT ||
+           axe_sim_is_awaited(atom);
+}
+
+/* Does it do with the word whatever that was? */
+bool
+axe_sim_is_blind(const axe_atom *atom)
+{
+    return atom->sync == AXE_SYNC_PUT || atom->sync == AXE_SYNC_SAME;
+}
+
 axe_status
 axe_sim_counter_check(sim *s, const sim_inst *in)
 {
     const axe_atom   *atom = in->shape->atom;
     const axe_tensor *t;
 
-    if (atom->sync != AXE_SYNC_COUNT && !axe_sim_is_awaited(atom))
+    if (!axe_sim_is_counter(atom))
         return AXE_OK;
     t = in->n_arg > 0 && in->arg[0].space == AXE_ARG_GLOBAL
             ? s->global[in->arg[0].tensor].tensor
@@ -284,8 +298,26 @@ with_lane(const sim *s, const sim_call *c, int lane)
     return same;
 }
 
-/* One more.  Of lanes that count together all have told what they did when the
- * last of them has. */
+/* The word becomes one more, or what the lane says. */
+static int64_t
+next_value(sim *s, const sim_warp *w, const sim_call *c, int64_t value)
+{
+    const sim_arg    *a = &c->in->arg[0];
+    const sim_global *g = &s->global[a->tensor];
+
+    if (c->in->shape->atom->sync == AXE_SYNC_PUT)
+        return c->at[1][c->lane];
+    if ((value < 0 || value == INT64_MAX) &&
+        !axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
+        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                     "%s counts in element %lld of %s beyond 63 bits",
+                     axe_sim_agent_text(s, w->agent),
+                     (long long)c->at[0][c->lane], g->tensor->name);
+    return (int64_t)((uint64_t)value + 1);
+}
+
+/* Of lanes that count together all have told what they did when the last of
+ * them has. */
 static void
 count(sim *s, sim_warp *w, sim_call *c, int lane)
 {
@@ -296,16 +328,10 @@ count(sim *s, sim_warp *w, sim_call *c, int lane)
     int64_t        at = c->at[0][lane], value = 0;
     sim_counter   *k = NULL;
 
+    c->lane = lane;
     if (axe_sim_peek(s, a, w->cta, at, &value))
         k = counter_at(s, g, at);
-    if ((value < 0 || value == INT64_MAX) &&
-        !axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
-        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
-                     "%s counts in element %lld of %s beyond 63 bits",
-                     axe_sim_agent_text(s, w->agent), (long long)at,
-                     g->tensor->name);
-    value = (int64_t)((uint64_t)value + 1);
-    c->lane = lane;
+    value = next_value(s, w, c, value);
     if (!axe_sim_bytes(s, c, a, w->cta, at, 1, true, &value) || !k)
         return;
     if (same >> lane != 1) /* others are behind it */
@@ -318,19 +344,15 @@ count(sim *s, sim_warp *w, sim_call *c, int lane)
     w->clock.vc[w->agent] = now;
 }
 
-/* May the lane look at its word?  One that is not written yet is none, unless
- * it is waited for whatever it was. */
+/* May the lane look at its word? */
 static bool
 looks(sim *s, const sim_warp *w, sim_call *c, int lane)
 {
-    const sim_arg *a = &c->in->arg[0];
-    int64_t        at = c->at[0][lane], value;
+    int64_t value;
 
     c->lane = lane;
-    if (c->in->shape->atom->sync == AXE_SYNC_SAME &&
-        axe_sim_peek(s, a, w->cta, at, &value))
-        return true;
-    return axe_sim_bytes(s, c, a, w->cta, at, 1, false, &value);
+    return axe_sim_bytes(s, c, &c->in->arg[0], w->cta, c->at[0][lane], 1, false,
+                         &value);
 }
 
 static void
@@ -368,7 +390,7 @@ axe_sim_counter(sim *s, sim_warp *w, sim_call *c)
 }
 
 /* Who writes a word tells nothing, and what was told is over; who adds to it
- * only does not. */
+ * only does not.  Of one that is PUT there is no word before. */
 void
 axe_sim_counters_written(sim *s, const sim_call *c, sim_global *g, int64_t at,
                          int64_t n)
@@ -381,9 +403,10 @@ axe_sim_counters_written(sim *s, const sim_call *c, sim_global *g, int64_t at,
         sim_counter *k = g->counter[i];
         if (!k)
             continue;
-        k->first = axe_sim_counter_value(g, i);
+        k->first = atom->sync == AXE_SYNC_PUT ? 0 : axe_sim_counter_value(g, i);
         k->n_told = k->n_news = 0;
         axe_sim_clock_zero(s, &k->clock, 0);
     }
-    wake(s, g);
+    if (atom->sync != AXE_SYNC_PUT) /* who waits hears of it first */
+        wake(s, g);
 }

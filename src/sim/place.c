@@ -253,8 +253,7 @@ check_set(sim *s, const sim_touch *t, const sim_global *g, int64_t at)
 static bool
 is_atomic(const axe_atom *atom, bool write)
 {
-    return atom->sync == AXE_SYNC_COUNT || axe_sim_is_awaited(atom) ||
-           (write && atom->fold != AXE_FOLD_NONE);
+    return axe_sim_is_counter(atom) || (write && atom->fold != AXE_FOLD_NONE);
 }
 
 static void
@@ -270,7 +269,7 @@ check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
                    .atomic = is_atomic(c->in->shape->atom, write)};
 
     for (int64_t i = at; i < at + n && g->is_init; i++) {
-        if (!write || t.atomic)
+        if ((!write || t.atomic) && !axe_sim_is_blind(c->in->shape->atom))
             check_set(s, &t, g, i);
         g->is_init[i] = g->is_init[i] || write;
     }

@@ -235,8 +235,11 @@ void axe_sim_group_wake(sim *s, sim_cta *cta);
 /* At its end: is something of the warp's still under way? */
 void axe_sim_group_end(sim *s, sim_warp *w, const sim_inst *in);
 
-/* counter.c: COUNT, REACH and SAME; does a warp wait there? */
+/* counter.c: COUNT, PUT, REACH and SAME; does a warp wait there, and need
+ * nobody have written the word? */
+bool axe_sim_is_counter(const axe_atom *atom);
 bool axe_sim_is_awaited(const axe_atom *atom);
+bool axe_sim_is_blind(const axe_atom *atom);
 void axe_sim_counter(sim *s, sim_warp *w, sim_call *c);
 /* Errors  ESHAPE: no words of 64 bits in global memory */
 AXE_CHECK axe_status axe_sim_counter_check(sim *s, const sim_inst *in);

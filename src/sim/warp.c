@@ -183,6 +183,7 @@ sync(sim *s, sim_warp *w, sim_call *c)
         axe_sim_take(s, w, c);
         return;
     case AXE_SYNC_COUNT:
+    case AXE_SYNC_PUT:
     case AXE_SYNC_REACH:
     case AXE_SYNC_SAME:
         axe_sim_counter(s, w, c);
@@ -293,8 +294,7 @@ is_shared(const sim *s, const sim_inst *in)
     const axe_atom *atom = in->shape->atom;
 
     if (atom->kind == AXE_ATOM_SYNC)
-        return atom->sync == AXE_SYNC_ALLOC || atom->sync == AXE_SYNC_COUNT ||
-               axe_sim_is_awaited(atom);
+        return atom->sync == AXE_SYNC_ALLOC || axe_sim_is_counter(atom);
     for (int i = 0; i < in->n_arg; i++)
         if (in->arg[i].space == AXE_ARG_MAP ||
             (in->arg[i].space == AXE_ARG_GLOBAL &&

@@ -1,4 +1,5 @@
 /* memory.c - bytes that are there, and moves of single lanes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx.h"
@@ -18,6 +19,26 @@ first_unknown(const unsigned char *known, size_t n)
     while (k < n && known[k])
         k++;
     return k;
+}
+
+/* Others wait for the bytes: a weak store of them is a race, which the fence in
+ * front of it does not mend (PTX ISA, release patterns). */
+static bool
+is_race(const ptx_insn *i, const ptx_region *r, size_t from, size_t n)
+{
+    return r->watched && !ptx_has(i, W_RELEASE) &&
+           memchr(r->watched + from, 1, n);
+}
+
+/* Bytes that an .acquire looks at, until the launch ends. */
+static void
+watch(ptx_region *r, size_t from, size_t n)
+{
+    if (!r->watched)
+        r->watched = calloc(r->bytes, 1);
+    if (!r->watched)
+        abort();
+    memset(r->watched + from, 1, n);
 }
 
 /* Who waits may look before anybody has written: he finds what was left. */
@@ -42,6 +63,15 @@ ptx_global(ptx_warp *w, const ptx_insn *i, uint64_t at, size_t n, size_t align,
         return NULL;
     }
     size_t from = (size_t)(p - r->data);
+    if (how == A_WRITE && is_race(i, r, from, n)) {
+        ptx_wrong(w, i,
+                  "byte %zu of an array of %zu is written by a weak store, "
+                  "and was loaded by one that acquires",
+                  from, r->bytes);
+        return NULL;
+    }
+    if (ptx_has(i, W_ACQUIRE))
+        watch(r, from, n);
     if (how == A_WRITE) {
         memset(r->known + from, 1, n);
     } else if (!ptx_has(i, W_ACQUIRE) &&

@@ -153,6 +153,8 @@ typedef struct ptx_region {
     struct ptx_region *next;
     unsigned char     *data;
     unsigned char     *known;
+    unsigned char     *watched; /* that the launch has loaded by .acquire; NULL:
+                                   none */
     size_t             bytes;
 } ptx_region;
 

@@ -415,6 +415,16 @@ free_cluster(ptx_cluster *c)
     free(c->cta);
 }
 
+/* Launches follow one another. */
+static void
+forget_watched(ptx_region *r)
+{
+    for (; r; r = r->next) {
+        free(r->watched);
+        r->watched = NULL;
+    }
+}
+
 bool
 ptx_launch(ptx_gpu *gpu, const ptx_kernel *k, int n_block, int n_thread,
            int shared_bytes, void **args)
@@ -449,5 +459,6 @@ ptx_launch(ptx_gpu *gpu, const ptx_kernel *k, int n_block, int n_thread,
         free_cluster(&c[i]);
     free(c);
     free(params);
+    forget_watched(gpu->region);
     return r == PTX_DONE;
 }

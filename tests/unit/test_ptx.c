@@ -78,6 +78,13 @@ static const row rows[] = {
     {"ld.global.b32 %r3, [%rd0+2];", "no multiple of 4", 0},
     {"ld.global.b32 %r3, [%rd0+32];", "never written", 0},
     {"ld.shared.b32 %r3, [%r2];", "never written", 0},
+    {"ld.acquire.gpu.global.b32 %r3, [%rd0+4]; st.global.b32 [%rd0+4], %r3;",
+     "by a weak store", 0},
+    {"ld.acquire.gpu.global.b32 %r3, [%rd0+4]; st.global.b32 [%rd0+252], %r3;",
+     NULL, 1},
+    {"ld.acquire.gpu.global.b32 %r3, [%rd0+4]; "
+     "st.release.gpu.global.b32 [%rd0+4], %r3; st.global.b32 [%rd0+252], %r3;",
+     NULL, 1},
     {"st.shared.b32 [%r2+-4], %r0;", "which is 0x400", 0},
     {"st.shared.b32 [%r2+4096], %r0;", "which is 0x400", 0},
     {"add.s32 %r3, %r2, 2; st.shared.b32 [%r3], %r0;", "no multiple of 4", 0},

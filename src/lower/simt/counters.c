@@ -124,9 +124,9 @@ in_first_cta(axe_simt_lowering *sl, axe_lblock *b)
     return when(sl, b, AXE_OP_eq, axe_simt_id(sl, AXE_ID_BLOCK), number(sl, 0));
 }
 
-/* One word becomes `value`. */
+/* One word that nobody looks at becomes zero. */
 static void
-put(axe_simt_lowering *sl, axe_lblock *b, const axe_node *at, int64_t value)
+put_zero(axe_simt_lowering *sl, axe_lblock *b, const axe_node *at)
 {
     const axe_tensor *t = sl->launch->overlap->counters;
     const axe_tensor *reg = axe_simt_array(sl, "word", t->type, 1);
@@ -138,7 +138,7 @@ put(axe_simt_lowering *sl, axe_lblock *b, const axe_node *at, int64_t value)
     axe_arg arg[2] = {axe_simt_global(t, at), axe_simt_reg(reg, zero)};
 
     axe_simt_calc(sl, b, reg, zero,
-                  axe_iconst(sl->lw.cx, AXE_NOWHERE, t->type, value), NULL);
+                  axe_iconst(sl->lw.cx, AXE_NOWHERE, t->type, 0), NULL);
     axe_simt_atom(sl, b, row, param, 2, arg, NULL);
 }
 
@@ -156,27 +156,17 @@ put_zeros(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
     at = op2(sl, AXE_OP_mul, axe_ivar(&sl->lw, l->var), side);
     at = op2(sl, AXE_OP_add, at, axe_simt_thread(sl, item->threads));
     at = op2(sl, AXE_OP_add, at, number(sl, AXE_WORD_GATE + 1));
-    put(sl, when(sl, &l->body, AXE_OP_lt, at, n), at, 0);
+    put_zero(sl, when(sl, &l->body, AXE_OP_lt, at, n), at);
 }
 
-/* One less is told by nobody, and one more is open. */
+/* The row at a word, with a number. */
 static void
-open_gate(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
+at_word(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item,
+        int64_t which, const axe_node *n)
 {
-    axe_arg gate = word(sl, AXE_WORD_GATE);
+    axe_arg arg[2] = {word(sl, which), axe_simt_number(n)};
 
-    put(sl, b, number(sl, AXE_WORD_GATE), AXE_GATE_OPEN - 1);
-    axe_simt_atom(sl, b, item->row, 0, 1, &gate, NULL);
-}
-
-static void
-shut_gate(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
-{
-    axe_arg arg[2] = {word(sl, AXE_WORD_SEEN),
-                      axe_simt_number(axe_simt_id(sl, AXE_ID_N_BLOCK))};
-
-    axe_simt_atom(sl, b, item->row, 0, 2, arg, NULL);
-    put(sl, b, number(sl, AXE_WORD_GATE), 0);
+    axe_simt_atom(sl, first_of(sl, b, item), item->row, 0, 2, arg, NULL);
 }
 
 /* Who has a later tile has waited before: it is the number of a cluster only
@@ -196,25 +186,27 @@ first_time(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
 void
 axe_simt_gate(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
 {
-    axe_arg arg[2] = {
-        word(sl, item->what == AXE_SYNC_SEEN ? AXE_WORD_SEEN : AXE_WORD_GATE),
-        axe_simt_number(number(sl, AXE_GATE_OPEN))};
+    const axe_node *open = number(sl, AXE_GATE_OPEN);
+    axe_arg         seen = word(sl, AXE_WORD_SEEN);
 
     switch (item->what) {
     case AXE_SYNC_ZEROS:
         put_zeros(sl, in_first_cta(sl, b), item);
         return;
     case AXE_SYNC_OPENED:
-        open_gate(sl, first_of(sl, in_first_cta(sl, b), item), item);
-        return;
-    case AXE_SYNC_SHUT:
-        shut_gate(sl, first_of(sl, in_first_cta(sl, b), item), item);
+        at_word(sl, in_first_cta(sl, b), item, AXE_WORD_GATE, open);
         return;
     case AXE_SYNC_PASSED:
-        axe_simt_atom(sl, first_of(sl, first_time(sl, b, item), item),
-                      item->row, 0, 2, arg, NULL);
+        at_word(sl, first_time(sl, b, item), item, AXE_WORD_GATE, open);
+        return;
+    case AXE_SYNC_ALL:
+        at_word(sl, in_first_cta(sl, b), item, AXE_WORD_SEEN,
+                axe_simt_id(sl, AXE_ID_N_BLOCK));
+        return;
+    case AXE_SYNC_SHUT:
+        at_word(sl, in_first_cta(sl, b), item, AXE_WORD_GATE, number(sl, 0));
         return;
     default:
-        axe_simt_atom(sl, first_of(sl, b, item), item->row, 0, 1, arg, NULL);
+        axe_simt_atom(sl, first_of(sl, b, item), item->row, 0, 1, &seen, NULL);
     }
 }

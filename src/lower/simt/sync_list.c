@@ -60,6 +60,7 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     case AXE_SYNC_OPENED:
     case AXE_SYNC_PASSED:
     case AXE_SYNC_SEEN:
+    case AXE_SYNC_ALL:
     case AXE_SYNC_SHUT:
         axe_simt_gate(sl, b, i);
         return AXE_OK;

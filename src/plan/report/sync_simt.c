@@ -111,10 +111,9 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
     case AXE_SYNC_ZEROS:
         return "threads of the first CTA set counters to zero";
     case AXE_SYNC_OPENED:
-        return axe_textf(cx, "one thread of the first CTA: %s", i->row->name);
+    case AXE_SYNC_ALL:
     case AXE_SYNC_SHUT:
-        return axe_textf(cx, "one thread of the first CTA: %s, then zero",
-                         i->row->name);
+        return axe_textf(cx, "one thread of the first CTA: %s", i->row->name);
     case AXE_SYNC_PASSED:
         return axe_textf(cx, "one thread%s: %s",
                          i->place == AXE_SYNC_ENDED ||

@@ -6,7 +6,7 @@
  * writes them again, USED further on. */
 #include "sim_check.h"
 
-enum { TILES = 5, WIDE = 64, USED = 1024 };
+enum { TILES = 5, WIDE = 64, USED = 1024, GATE = 12345 };
 
 typedef enum fault {
     NONE,
@@ -419,6 +419,65 @@ test_words(void **state)
     assert_int_equal(simulate(), AXE_ESHAPE);
 }
 
+/* Who opens a gate has written, and who passes it reads: by a PUT, by a store
+ * of which others are not told, or by nothing. */
+static void
+make_gate(const char *opens, axe_dir dir)
+{
+    things          g = {0};
+    const axe_node *open = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_i64, GATE);
+
+    make_counters(dir, AXE_TYPE_i64, &g);
+    begin_if(&m, is(&m, id(&m, AXE_ID_BLOCK), 0));
+    calc(&m, g.r, n(0), f32_of(lane()));
+    move("st.global.b32", at(g.y, lane()), at(g.r, n(0)));
+    atom(&m, "barrier.warp", 0, 0, NULL);
+    begin_if(&m, is(&m, lane(), 0));
+    calc(&m, g.word, n(0), open);
+    if (strcmp(opens, "counter.put") == 0)
+        atom(&m, opens, 0, 2, (axe_arg[]){at(g.ready, n(2)), integer(n(GATE))});
+    else if (opens[0])
+        move(opens, at(g.ready, n(2)), at(g.word, n(0)));
+    end(&m);
+    end(&m);
+    begin_if(&m, is(&m, id(&m, AXE_ID_BLOCK), 1));
+    begin_if(&m, is(&m, lane(), 0));
+    atom(&m, "counter.same", 0, 2,
+         (axe_arg[]){at(g.ready, n(2)), integer(n(GATE))});
+    end(&m);
+    atom(&m, "barrier.warp", 0, 0, NULL);
+    move("ld.global.b32", at(g.r, n(0)), at(g.y, lane()));
+    move("st.global.b32", at(g.y, add(&m, lane(), n(32))), at(g.r, n(0)));
+    end(&m);
+}
+
+/* The word may hold anything before, which nobody need have written. */
+static void
+test_gate(void **state)
+{
+    static const int64_t before[] = {0, 7, GATE - 1, GATE + 1, -1};
+
+    (void)state;
+    for (int i = 0; i < 2 * AXE_LEN(before); i++)
+        for (int o = 0; take_order(o); o++) {
+            set_up(NULL);
+            make_gate("counter.put", i % 2 ? AXE_DIR_OUT : AXE_DIR_INOUT);
+            (void)take_order(o);
+            with.n_sm = 2;
+            counts[2] = before[i / 2];
+            run_clean();
+            assert_true(y[32] == 0 && y[63] == 31);
+            assert_int_equal(counts[2], GATE);
+            make_gate("st.global.b64", AXE_DIR_INOUT);
+            counts[2] = before[i / 2];
+            run_wrong(AXE_SIM_RACE, "of ready");
+            make_gate("", AXE_DIR_INOUT);
+            counts[2] = before[i / 2];
+            run_wrong(AXE_SIM_DEADLOCK, "until element 2 of ready is 12345");
+            tear_down(NULL);
+        }
+}
+
 /* All lanes of two blocks count; how many do is `least`. */
 static void
 test_lanes(void **state)
@@ -566,6 +625,7 @@ main(void)
         cmocka_unit_test(test_clean),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_gate),
         TEST(not_zeroed),
         TEST(words),
         TEST(lanes),

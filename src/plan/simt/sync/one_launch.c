@@ -66,8 +66,8 @@ why_apart(const axe_machine *mc, const axe_overlap_group *g)
 {
     int cluster = g->scope[0]->keys.cluster;
 
-    if (!row_of(mc, AXE_SYNC_COUNT) || !row_of(mc, AXE_SYNC_REACH) ||
-        !row_of(mc, AXE_SYNC_SAME))
+    if (!row_of(mc, AXE_SYNC_COUNT) || !row_of(mc, AXE_SYNC_PUT) ||
+        !row_of(mc, AXE_SYNC_REACH) || !row_of(mc, AXE_SYNC_SAME))
         return "the machine has no row to count tiles by, or to wait for them";
     for (int i = 0; i < g->n_scope; i++) {
         const axe_stmt *s = g->scope[i];

@@ -86,8 +86,8 @@ axe_sync_open_gate(axe_planner *p, const axe_simt_launch *l)
     item.what = AXE_SYNC_TOGETHER;
     item.why = "counters are zeros";
     axe_sync_push(p, item);
-    AXE_TRY(push_row(p, item, AXE_SYNC_OPENED, AXE_SYNC_COUNT,
-                     "counters are zeros"));
+    AXE_TRY(
+        push_row(p, item, AXE_SYNC_OPENED, AXE_SYNC_PUT, "counters are zeros"));
     if (!role)
         return AXE_OK;
     item.at = role;
@@ -120,6 +120,8 @@ axe_sync_shut_gate(axe_planner *p, const axe_simt_launch *l)
 
     if (place_of(p, l) < 0 || axe_simt_is_followed(p->simt, l))
         return AXE_OK;
-    return push_row(p, item, AXE_SYNC_SHUT, AXE_SYNC_REACH,
-                    "all CTAs have seen the gate; no launch finds it open");
+    AXE_TRY(push_row(p, item, AXE_SYNC_ALL, AXE_SYNC_REACH,
+                     "all CTAs have seen the gate"));
+    return push_row(p, item, AXE_SYNC_SHUT, AXE_SYNC_PUT,
+                    "no launch finds it open");
 }

@@ -68,8 +68,9 @@ typedef enum axe_sync_what {
     AXE_SYNC_PASSED,   /* the row at the gate, by the first thread of each
                           entity; of a tile, at the first one alone */
     AXE_SYNC_SEEN,     /* one CTA more has, by the row */
-    AXE_SYNC_SHUT      /* the first CTA's first thread waits by the row until
-                          all have, and shuts it */
+    AXE_SYNC_ALL,      /* the first CTA's first thread waits by the row until
+                          all have */
+    AXE_SYNC_SHUT      /* it shuts the gate by the row */
 } axe_sync_what;
 
 /* Which of several barriers; the last three of TURN, by entities. */
