@@ -381,7 +381,7 @@ fake_mapped(void *at, void *known, size_t bytes)
 
     if (!r)
         abort();
-    *r = (ptx_region){gpu.region, at, known, bytes};
+    *r = (ptx_region){gpu.region, at, known, NULL, bytes};
     gpu.region = r;
 }
 
