@@ -420,7 +420,8 @@ def transformer(causal):
 
 def dispatched(x, pick, experts, devices, slots):
     """Tokens of each device to those that have their experts, token by token:
-    rows, their experts, the slot of each choice, tokens of each expert."""
+    rows, their experts, the slot of each choice, tokens of each expert, and of
+    each pair of devices."""
     own, mine = -(-experts // devices), -(-len(x) // devices)
     row = np.zeros((devices, devices, slots, x.shape[1]), x.dtype)
     expert = np.full((devices, devices, slots), -1)
@@ -433,4 +434,4 @@ def dispatched(x, pick, experts, devices, slots):
             row[d, q, c], expert[d, q, c] = x[t], pick[t, s]
         used[q, d] += 1
         count[q, pick[t, s]] += 1
-    return row, expert, slot, count
+    return row, expert, slot, count, used

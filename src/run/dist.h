@@ -4,6 +4,7 @@
  *     dist_between.c  statements between devices: what is computed where,
  *     dist_local.c    and on each
  *     dist_turn.c     and where they turn devices along an axis
+ *     dist_bound.c    or look at what is below a number
  *     dist_plan.c     all of them
  *     dist_fuse.c     which of them overlap with what is computed
  *     dist_explain.c  what is done, as text
@@ -114,14 +115,25 @@ AXE_CHECK axe_status axe_dist_refer(axe_ctx *cx, axe_device *device,
 /* -------------------------------------------------- dist_between.c */
 
 /* A statement between devices, as it is done. */
-typedef struct axe_turning axe_turning;
+typedef struct axe_turning    axe_turning;
+typedef struct axe_dist_bound axe_dist_bound;
 
 typedef struct axe_between_arg {
     int                     tensor; /* of k */
     const axe_tensor       *local;  /* as the statement needs it, or makes it */
     const axe_reshard_plan *plan;   /* to or from there; NULL: it is so */
     const axe_turning      *turning; /* NULL: devices are not turned */
+    const axe_dist_bound   *bound;   /* NULL: all of it is brought */
+    const axe_node         *numbers; /* it is these, which bound another one */
 } axe_between_arg;
+
+/* Of dimension `dim` what is below numbers[index of dimensions `of`] is looked
+ * at. */
+struct axe_dist_bound {
+    int             dim, n, of[AXE_RANK_MAX];
+    const axe_node *numbers; /* the load of them */
+    int             arg;     /* which operand they are, an earlier one, whole */
+};
 
 typedef struct axe_between {
     const axe_stmt    *stmt;

@@ -157,8 +157,8 @@ axe_dist_reshard(axe_ctx *cx, const axe_dist *d, const axe_tensor *from,
 
 /* ---------------------------------------------------------------- choices */
 
-static const axe_tensor *
-whole_of(const axe_tensor *t)
+const axe_tensor *
+axe_between_whole(const axe_tensor *t)
 {
     return t->local ? t->local : t;
 }
@@ -265,13 +265,22 @@ add_turn(axe_ctx *cx, int rank, int dim, axe_dist_turn turn, axe_turning **t)
     (*t)->turn[(*t)->n++] = turn;
 }
 
-/* A tensor as it is needed where these are its subscripts. */
-axe_tensor *
-axe_needed(axe_chooser *c, const axe_tensor *whole, const axe_node *const *sub,
-           axe_turning **turning)
+int
+axe_load_index(const axe_chooser *c, const axe_node *load, int dim,
+               axe_dist_turn *turn)
 {
-    axe_tensor      *t = axe_new(c->cx, axe_tensor);
-    const axe_node **shape =
+    turn->index = NULL;
+    return load == c->numbers ? -1
+                              : axe_cut_index(c, load->arg[dim],
+                                              load->u.tensor->shape[dim], turn);
+}
+
+axe_tensor *
+axe_needed(axe_chooser *c, const axe_node *load, axe_turning **turning)
+{
+    const axe_tensor *whole = load->u.tensor;
+    axe_tensor       *t = axe_new(c->cx, axe_tensor);
+    const axe_node  **shape =
         axe_new_array(c->cx, const axe_node *, whole->rank);
 
     *t = *whole;
@@ -280,7 +289,7 @@ axe_needed(axe_chooser *c, const axe_tensor *whole, const axe_node *const *sub,
     *turning = NULL;
     for (int k = 0; k < whole->rank; k++) {
         axe_dist_turn turn;
-        int           i = axe_cut_index(c, sub[k], whole->shape[k], &turn);
+        int           i = axe_load_index(c, load, k, &turn);
 
         if (turn.index)
             add_turn(c->cx, whole->rank, k, turn, turning);
@@ -295,7 +304,7 @@ static axe_tensor *
 made_result(axe_chooser *c)
 {
     axe_turning *none;
-    axe_tensor  *t = axe_needed(c, c->s->dst->u.tensor, c->s->dst->arg, &none);
+    axe_tensor  *t = axe_needed(c, c->s->dst, &none);
     axe_held    *h = axe_new(c->cx, axe_held);
     int         *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
 
@@ -340,20 +349,24 @@ visit_operand(void *user, const axe_node *n)
     if (n->op != AXE_OP_load || o->status != AXE_OK)
         return;
     tensor = axe_dist_find(c->d, n->u.tensor->name);
-    need = axe_needed(c, n->u.tensor, n->arg, &turning);
+    need = axe_needed(c, n, &turning);
     if (axe_operand_needed(o, tensor, need, turning))
         return;
     a = axe_new(c->cx, axe_between_arg);
     a->tensor = tensor;
     a->local = need;
     a->turning = turning;
+    a->numbers = n == c->numbers ? n : NULL;
     if (turning)
-        o->status = axe_turning_plan(c->cx, c->d, whole_of(n->u.tensor), need,
-                                     turning, &a->plan);
+        o->status =
+            axe_turning_plan(c->cx, c->d, axe_between_whole(n->u.tensor), need,
+                             turning, &a->plan);
     else if (n->u.tensor->rank > 0)
-        o->status = axe_dist_reshard(c->cx, c->d, whole_of(n->u.tensor), need,
-                                     NULL, &a->plan);
-    o->time += a->plan ? a->plan->time : 0;
+        o->status = axe_dist_reshard(
+            c->cx, c->d, axe_between_whole(n->u.tensor), need, NULL, &a->plan);
+    if (o->status == AXE_OK)
+        axe_bound_find(o, n, a);
+    o->time += a->plan && !a->bound && n != c->numbers ? a->plan->time : 0;
     axe_list_push(&o->arg, a);
 }
 
@@ -371,9 +384,10 @@ work(axe_chooser *c)
 static axe_status
 price(axe_chooser *c, axe_operands *o, axe_between_arg *result, double *cost)
 {
-    const axe_tensor *dst = whole_of(c->s->dst->u.tensor);
+    const axe_tensor *dst = axe_between_whole(c->s->dst->u.tensor);
 
     *o = (axe_operands){.c = c, .arg = {.cx = c->cx}};
+    AXE_TRY(axe_bound_open(c));
     axe_node_walk(c->s->value, visit_operand, o);
     AXE_TRY(o->status);
     *result = (axe_between_arg){.tensor = axe_dist_find(c->d, dst->name),
@@ -423,7 +437,7 @@ static bool
 turns(const axe_chooser *c, int dim, axe_dist_turn *turn)
 {
     const axe_node *v = c->s->value, *dst = c->s->dst;
-    const axe_node *e = whole_of(dst->u.tensor)->shape[dim];
+    const axe_node *e = axe_between_whole(dst->u.tensor)->shape[dim];
     int             index;
 
     return axe_is_cut(e) && e->u.var->part->n_axis == 1 &&
@@ -455,8 +469,8 @@ is_copy(const axe_chooser *c, axe_turning **turning)
 static axe_status
 plan_copy(const axe_chooser *c, axe_turning *turning, axe_between *out)
 {
-    const axe_tensor *src = whole_of(c->s->value->u.tensor);
-    const axe_tensor *dst = whole_of(c->s->dst->u.tensor);
+    const axe_tensor *src = axe_between_whole(c->s->value->u.tensor);
+    const axe_tensor *dst = axe_between_whole(c->s->dst->u.tensor);
     axe_between_arg  *a = axe_new(c->cx, axe_between_arg);
     axe_number        type;
 
@@ -502,7 +516,7 @@ choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
             break;
     }
     memcpy(c->choice, choice, sizeof choice);
-    return AXE_OK;
+    return axe_bound_open(c);
 }
 
 axe_status

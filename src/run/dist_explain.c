@@ -102,6 +102,15 @@ tell_turns(const teller *t, const axe_between_arg *a)
 }
 
 static void
+tell_bound(const teller *t, const axe_between_arg *a)
+{
+    if (!a->bound)
+        return;
+    axe_putf(t->out, "  of its dimension %d goes what is below %s; at most:\n",
+             a->bound->dim, axe_node_text(t->cx, a->bound->numbers));
+}
+
+static void
 tell_between(const teller *t, const axe_between *b)
 {
     const axe_dist *d = &t->p->d;
@@ -119,6 +128,7 @@ tell_between(const teller *t, const axe_between *b)
                  axe_dist_spread(t->cx, d, b->arg[i].local, b->arg[i].turning),
                  b->arg[i].plan ? "" : ", as it is");
         tell_turns(t, &b->arg[i]);
+        tell_bound(t, &b->arg[i]);
         if (b->arg[i].plan)
             tell_plan(t, b->arg[i].plan);
     }

@@ -17,7 +17,8 @@ typedef struct axe_chooser {
     const axe_node *extent[MOST_INDICES];
     int             n_free;
     int             choice[MOST_INDICES]; /* of an axis: an index, or n_index */
-    axe_list        made; /* axe_var: sizes of parts that k has not */
+    const axe_node *numbers; /* a load that bounds what is brought, or NULL */
+    axe_list        made;    /* axe_var: sizes of parts that k has not */
 } axe_chooser;
 
 /* The index that is all of a subscript, or -1. */
@@ -41,10 +42,14 @@ AXE_CHECK axe_status axe_turning_plan(axe_ctx *cx, const axe_dist *d,
 /* How many values of the index a device has, or from which on; its extent, or
  * NULL, where it is not cut. */
 const axe_node *axe_cut_extent(axe_chooser *c, int index, bool first);
-/* A tensor as it is needed where these are its subscripts; *turning NULL: not
- * turned. */
-axe_tensor *axe_needed(axe_chooser *c, const axe_tensor *whole,
-                       const axe_node *const *sub, axe_turning **turning);
+/* The same of a load's subscript; -1: the dimension is needed whole. */
+int axe_load_index(const axe_chooser *c, const axe_node *load, int dim,
+                   axe_dist_turn *turn);
+/* A tensor as a load of it is needed; *turning NULL: not turned. */
+axe_tensor *axe_needed(axe_chooser *c, const axe_node *load,
+                       axe_turning **turning);
+/* As all devices have it, declared. */
+const axe_tensor *axe_between_whole(const axe_tensor *t);
 
 typedef struct axe_operands {
     axe_chooser *c;
@@ -53,6 +58,12 @@ typedef struct axe_operands {
     double       time;
 } axe_operands;
 
+/* By the choice, what bounds what is brought: c->numbers (dist_bound.c). */
+AXE_CHECK axe_status axe_bound_open(axe_chooser *c);
+/* Give an operand of that load its bound, if it is what the numbers bound; they
+ * are an operand already. */
+void axe_bound_find(const axe_operands *o, const axe_node *load,
+                    axe_between_arg *a);
 /* The operand that is this tensor, needed so; NULL. */
 const axe_between_arg *axe_operand_needed(const axe_operands *o, int tensor,
                                           const axe_tensor  *need,

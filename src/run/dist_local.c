@@ -19,14 +19,14 @@ local_load(localizer *l, const axe_node *n)
 {
     axe_chooser      *c = l->c;
     axe_turning      *turning;
-    const axe_tensor *need = axe_needed(c, n->u.tensor, n->arg, &turning);
+    const axe_tensor *need = axe_needed(c, n, &turning);
     const axe_node  **sub = axe_new_array(c->cx, const axe_node *, n->n_arg);
     const axe_between_arg *a = axe_operand_needed(
         l->o, axe_dist_find(c->d, n->u.tensor->name), need, turning);
 
     for (int k = 0; k < n->n_arg; k++) {
         axe_dist_turn turn;
-        int i = axe_cut_index(c, n->arg[k], n->u.tensor->shape[k], &turn);
+        int           i = axe_load_index(c, n, k, &turn);
 
         sub[k] = i < 0        ? localize(l, n->arg[k])
                  : turn.index ? axe_var_node(c->cx, n->arg[k]->at, turn.index)

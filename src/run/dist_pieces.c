@@ -242,7 +242,7 @@ run_between(stage *s, const axe_dist_piecing *g)
     for (int i = 0; i < n && st == AXE_OK; i++) {
         data[i] = g->end[1];
         if (i != s->fuse->arg)
-            st = axe_dist_bring(r, &b->arg[i], s->frame, &data[i], &own[i]);
+            st = axe_dist_bring(r, b, i, s->frame, data, own);
     }
     data[n] = s->fuse->giving ? g->end[0] : r->data[b->result.tensor];
     if (st == AXE_OK && !s->fuse->giving)

@@ -136,19 +136,22 @@ move(axe_dist_runner *r, const axe_tensor *t, const axe_reshard_plan *plan,
 }
 
 axe_status
-axe_dist_bring(axe_dist_runner *r, const axe_between_arg *a, const axe_frame *f,
-               void **data, bool *own)
+axe_dist_bring(axe_dist_runner *r, const axe_between *b, int i,
+               const axe_frame *f, void **data, bool *own)
 {
+    const axe_between_arg  *a = &b->arg[i];
     const axe_tensor       *t = axe_dist_tensor(r->d, a->tensor);
     const axe_reshard_plan *plan = axe_dist_plan_at(r->d, f, a);
+    int64_t                 n;
 
-    *own = plan != NULL;
-    *data = r->data[a->tensor];
+    own[i] = plan != NULL;
+    data[i] = r->data[a->tensor];
     if (!plan)
         return AXE_OK;
-    AXE_TRY(axe_dist_room(
-        r, t, axe_dist_part(r->d, r->rank, a->local, NULL, NULL), data));
-    return move(r, t, plan, r->data[a->tensor], *data);
+    n = axe_dist_part(r->d, r->rank, a->local, NULL, NULL);
+    AXE_TRY(axe_dist_room(r, t, n, &data[i]));
+    return a->bound ? axe_dist_bring_below(r, a, data[a->bound->arg], data[i])
+                    : move(r, t, plan, r->data[a->tensor], data[i]);
 }
 
 /* Does the statement read, where it is, what it writes there? */
@@ -231,7 +234,7 @@ run_between(axe_dist_runner *r, const axe_between *b, void *e,
     if (!b->program)
         return axe_dist_deliver(r, b, f, r->data[b->arg[0].tensor]);
     for (int i = 0; i < n && st == AXE_OK; i++)
-        st = axe_dist_bring(r, &b->arg[i], f, &data[i], &own[i]);
+        st = axe_dist_bring(r, b, i, f, data, own);
     if (st == AXE_OK)
         st = axe_dist_result(r, b, &data[n], &own[n]);
     if (st == AXE_OK)

@@ -95,10 +95,15 @@ AXE_CHECK axe_status axe_dist_launch(axe_dist_runner *r, void *e,
 /* Memory for n elements of t that is this rank's alone. */
 AXE_CHECK axe_status axe_dist_room(axe_dist_runner *r, const axe_tensor *t,
                                    int64_t n, void **out);
-/* An operand as it is needed; *own: made here. */
-AXE_CHECK axe_status axe_dist_bring(axe_dist_runner       *r,
-                                    const axe_between_arg *a,
-                                    const axe_frame *f, void **data, bool *own);
+/* Operand i of a statement as it is needed, to data[i]; own[i]: made here.
+ * Earlier ones are there. */
+AXE_CHECK axe_status axe_dist_bring(axe_dist_runner *r, const axe_between *b,
+                                    int i, const axe_frame *f, void **data,
+                                    bool *own);
+/* The same of what is below a bound (dist_bound.c). */
+AXE_CHECK axe_status axe_dist_bring_below(axe_dist_runner       *r,
+                                          const axe_between_arg *a,
+                                          const void *numbers, void *data);
 
 /* Where what it computes is to be written; *own: made here. */
 AXE_CHECK axe_status axe_dist_result(axe_dist_runner *r, const axe_between *b,

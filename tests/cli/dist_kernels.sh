@@ -140,17 +140,47 @@ assert np.allclose(L('y'), want, atol=1e-4), abs(L('y') - want).max()" "$f $caus
         # as many slots as one device may need, and fewer
         for c in 38 2; do
             runs $D/all2all.axe dispatch X=tokens.npy pick=pick_$pick.npy slot=slot.npy row=row.npy \
-                expert=expert.npy count=count.npy C=$c E=9 --devices $n --check
+                expert=expert.npy count=count.npy used=used.npy C=$c E=9 --devices $n --check
             ! grep 'check .*: ' out | grep -qv ': ok, ' || fail "dispatch $pick on $n: $(cat out)"
+            # counts to all, twice; rows of 6 and their experts; counts of experts
+            rows=$("$PYTHON" -c "import numpy as np
+u = np.minimum(np.load('used.npy'), $c)
+print(u.sum() - np.trace(u))")
+            moved $((4 * (2 * n * n * (n - 1) + rows * 7 + (n - 1) * 9))) "dispatch $pick on $n"
             same "x, pick = L('tokens'), L('pick_$pick')
-row, expert, slot, count = dispatched(x, pick, 9, $n, $c)
-for n, a in dict(row=row, expert=expert, slot=slot, count=count).items():
+row, expert, slot, count, used = dispatched(x, pick, 9, $n, $c)
+for n, a in dict(row=row, expert=expert, slot=slot, count=count, used=used).items():
     assert (L(n) == a).all(), n" "dispatch $pick on $n"
-            runs $D/all2all.axe combine row=row.npy pick=pick_$pick.npy slot=slot.npy w=w.npy Y=y.npy \
-                E=9 --devices $n --check
+            runs $D/all2all.axe combine row=row.npy pick=pick_$pick.npy slot=slot.npy used=used.npy \
+                w=w.npy Y=y.npy E=9 --devices $n --check
+            moved $((4 * (n * n * (n - 1) + rows * 6))) "combine $pick on $n"
             same "x, w, slot = L('tokens'), L('w'), L('slot')
 assert (L('y') == (w * (slot < $c)).sum(1)[:, None] * x).all()" "combine $pick on $n"
         done
     done
 done
+
+# a bound of one number for a row, of what is gathered; a condition that is none
+cat >below.axe <<'EOF'
+mesh gpu[P];
+
+kernel below(in f32 X[P @ gpu, C, H], in i64 n[P @ gpu], out f32 Y[P, C, H], out f32 Z[P, C, H])
+{
+    index p, c, h;
+
+    Y[p, c, h] = c < n[p] ? X[p, c, h] : f32(c) + 0.5;
+    Z[p, c, h] = c < n[p] + 1 ? X[p, c, h] : 0;
+}
+EOF
+"$PYTHON" - <<'PY' || fail "make arrays"
+import numpy as np
+np.save("b_x", np.arange(3 * 5 * 2, dtype="f4").reshape(3, 5, 2))
+np.save("b_n", np.array([2, -1, 9]))
+PY
+runs below.axe X=b_x.npy n=b_n.npy Y=y.npy Z=z.npy --devices 3 --check
+! grep 'check .*: ' out | grep -qv ': ok, ' || fail "below: $(cat out)"
+# to two others each: 3 numbers; 2, 0 and 5 rows of 2, and all 15 of these
+moved $((2 * (3 * 8 + (2 + 5) * 2 * 4 + 15 * 2 * 4))) "below"
+same "x, n, c = L('b_x'), L('b_n'), np.arange(5)[None, :, None]
+assert (L('y') == np.where(c < n[:, None, None], x, c + .5)).all()" "below"
 exit $failed

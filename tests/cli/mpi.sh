@@ -90,6 +90,14 @@ for mpi in openmpi mpich; do
         $run -n 4 $K "$SRC/kernels/dist/all_reduce.axe" ring M=10
     check 'kernel, all-to-all' 0 'check row: ok, 270 elements' \
         $run -n 3 $K "$SRC/kernels/dist/all2all.axe" dispatch T=11 H=5 S=2 C=6 E=7
+    # 72 bytes of counts for each of two statements, 56 of experts; 4 rows of 5 and their experts
+    "${PYTHON:-python3}" -c "import numpy as np
+np.save('$tmp/x', np.ones((7, 5), 'f4'))
+np.save('$tmp/pick', np.array([[0], [1], [4], [4], [6], [2], [0]], 'i4'))"
+    check 'kernel, rows that there are' 0 'moved    296 bytes between devices, as planned' \
+        $run -n 3 "$AXE" run --timeout 30 --check "$SRC/kernels/dist/all2all.axe" dispatch \
+        X="$tmp/x.npy" pick="$tmp/pick.npy" slot="$tmp/s.npy" row="$tmp/r.npy" \
+        expert="$tmp/e.npy" count="$tmp/c.npy" used="$tmp/u.npy" C=6 E=7
     check 'kernel, two axes' 0 'check Y: ok, 70 elements' \
         $run -n 4 $K "$SRC/kernels/dist/reshard.axe" swap R=10 C=7 N=2 P=2
     check 'kernel, layer' 0 'check Y: ok, 140 elements' \
