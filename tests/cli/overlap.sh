@@ -19,6 +19,15 @@ AXE_CC="${CC:-gcc} -O0" "${PYTHON:-python3}" "$SRC/tests/moe.py" "$AXE"
 sed 's/in i32 row\[P\]/inout i32 row[P]/' "$SRC/examples/moe.axe" >"$tmp/inout.axe"
 "$AXE" explain "$tmp/inout.axe" moe -t cpu-avx512-bf16 --set T=bf16 >"$tmp/rows"
 ! grep -q 'the last rows of a register tile' "$tmp/rows" || fail "$(cat "$tmp/rows")"
+
+# As many as are there, in eighths; and packed columns are asked for where all 8 are multiplied.
+"$AXE" compile "$SRC/examples/moe.axe" moe -t cpu-avx512-bf16 --order V=packed --order W=packed \
+    --emit lower >"$tmp/rows"
+[ "$(grep -o 'if live_[0-9]* <= .*' "$tmp/rows" | sed 's/.* //' | sort -u | xargs)" = "1 2 4 6" ] ||
+    fail "$(grep live "$tmp/rows")"
+[ "$(grep -c 'prefetch [VW].* + 2048\] to the second level' "$tmp/rows")" = 18 ] ||
+    fail "$(grep prefetch "$tmp/rows")"
+! grep -q 'prefetch [VW].*\]$' "$tmp/rows" || fail "$(grep prefetch "$tmp/rows")"
 AXE_CC="${CC:-gcc} -O0" "${PYTHON:-python3}" "$SRC/tests/moe_f8.py" "$AXE"
 # A weight is widened once for all rows of a tile of few, in one column, in the three sums.
 for rows in 2 3; do

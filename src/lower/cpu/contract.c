@@ -174,9 +174,9 @@ sum_in_parts(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
     return AXE_OK;
 }
 
-/* The sum of the first rows alone, where the others are zeros: of none, of a
- * quarter, of half, of all. */
-enum { FEWEST = 4 };
+/* The sum of the first rows alone, where the others are zeros: of none, of so
+ * many eighths, of all.  Of more shares the text is longer than it is worth. */
+static const int eighths[] = {1, 2, 4, 6};
 
 static axe_status
 sum_rows(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
@@ -188,11 +188,11 @@ sum_rows(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
         l->value = axe_op2(lw, AXE_OP_lt, axe_int(lw, 0), tl->live);
         b = &l->body;
     }
-    for (int share = FEWEST; tl->live && share > 1; share /= 2) {
-        if (mr % share != 0)
+    for (size_t i = 0; tl->live && i < sizeof eighths / sizeof *eighths; i++) {
+        if (mr * eighths[i] % 8 != 0)
             continue;
         axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
-        tl->rows = mr / share;
+        tl->rows = mr * eighths[i] / 8;
         l->value = axe_op2(lw, AXE_OP_le, tl->live, axe_int(lw, tl->rows));
         lw->level[++lw->top] = (axe_open_level){.block = &l->body};
         AXE_TRY(sum_in_parts(lw, &l->body, tl));

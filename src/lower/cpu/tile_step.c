@@ -111,20 +111,32 @@ load(axe_lowering *lw, axe_mem m, int lanes, axe_type type,
 }
 
 /* A packed b comes from memory and is read in order: ask for what is some way
- * ahead.  Not where part of the rows is multiplied: memory is then busy all the
- * time, and what the hardware asks for by itself comes sooner alone. */
-enum { AHEAD_BYTES = 4096 };
+ * ahead, into the second level; in the first it would drive out rows of a.  Not
+ * where few rows are multiplied, so that a line takes longer to come than to
+ * use: memory is then busy all the time, and what the hardware asks for by
+ * itself comes sooner alone. */
+enum { AHEAD_BYTES = 4096, LINE_BYTES = 64, LINE_CYCLES = 8 };
+
+static bool
+waits_for_work(axe_lowering *lw, const axe_cpu_tile *tl, int bytes)
+{
+    int vector = tl->lanes * (int)lw->s->core->tile.group * bytes;
+
+    return tl->rows * lw->s->atom[0]->cost * LINE_BYTES >=
+           (double)LINE_CYCLES * vector;
+}
 
 static void
 ask_ahead(axe_lowering *lw, axe_lblock *blk, const axe_cpu_tile *tl, axe_mem m)
 {
-    int64_t  bytes = axe_type_table[m.tensor->type].bits / 8;
+    int      bytes = axe_type_table[m.tensor->type].bits / 8;
     axe_lir *l;
 
-    if (!m.tensor->packed || tl->rows < lw->s->core->tile.mr)
+    if (!m.tensor->packed || !waits_for_work(lw, tl, bytes))
         return;
     l = axe_emit(lw, blk, AXE_LIR_OP);
     l->op = AXE_LOP_prefetch;
+    l->i = 2;
     l->mem = m;
     l->mem.at = axe_sum(lw, m.at, axe_int(lw, AHEAD_BYTES / bytes));
 }

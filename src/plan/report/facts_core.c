@@ -292,8 +292,8 @@ axe_core_facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     if (s->core->tile.there)
         tell(&t, AXE_FACT_skips,
              axe_textf(cx,
-                       "the last rows of a register tile, half or three "
-                       "quarters, where for none %s",
+                       "the last rows of a register tile, eighths of it, "
+                       "where for none %s",
                        axe_node_text(cx, s->core->tile.there)));
     tell_merged(&t);
     tell_memory(&t);
