@@ -152,6 +152,7 @@ axe_dist_bring_below(axe_dist_runner *r, const axe_between_arg *a,
     }
     bytes = (size_t)axe_type_bytes(b->numbers->type, by);
     bound.value = host = axe_alloc(r->cx, bytes);
+    AXE_TRY(r->ops->wait(r));
     AXE_TRY(r->ops->get(r, host, numbers, bytes));
     AXE_TRY(axe_dist_number(r->cx, t, &type));
     if (r->p->moved) {

@@ -155,7 +155,7 @@ typedef struct ptx_region {
     unsigned char     *known;
     unsigned char     *watched; /* that the launch has loaded by .acquire; NULL:
                                    none */
-    size_t             bytes;
+    size_t bytes;
 } ptx_region;
 
 /* An encoded tensor map. */
