@@ -145,8 +145,8 @@ CALL(MemGetAllocationGranularity,
      (size_t * bytes, const memory_prop *what, int option))
 {
     (void)option;
-    *bytes = (size_t)number("FAKE_GRAIN", 2 << 20) *
-             (getenv("FAKE_GRAIN") ? (size_t)what->device + 1 : 1);
+    *bytes = (size_t)number("FAKE_GRAIN", 2 << 20)
+             << (getenv("FAKE_GRAIN") ? what->device : 0);
     return fails("MemGetAllocationGranularity");
 }
 
