@@ -204,5 +204,5 @@ settle(engine_memory *m)
 }
 
 const engine_memory_ops engine_host_memory = {
-    alloc, mark, give_back, peer, copy, zero, box, sum, settle,
+    alloc, mark, give_back, peer, copy, zero, box, sum, settle, NULL, NULL,
 };

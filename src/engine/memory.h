@@ -29,6 +29,20 @@ typedef struct engine_box {
     const void        *from;
 } engine_box;
 
+/* A plan that is one collective of all ranks, parts in their order. */
+typedef struct engine_collective {
+    axe_collective kind; /* all-gather, reduce-scatter, all-reduce */
+    axe_number     type;
+    int64_t        n; /* elements of the smaller buffer */
+    const void    *from;
+    void          *to;
+} engine_collective;
+
+/* collective.c: is it one?  The same answer on all ranks, but for a mesh whose
+ * order is not the ranks'. */
+bool engine_collective_of(const axe_reshard_plan *p, const program *g,
+                          engine_collective *out);
+
 typedef struct engine_memory_ops {
     /* Room for a plan's buffers on all ranks, which all ask for; what was taken
      * behind `mark` is given back together. */
@@ -44,6 +58,11 @@ typedef struct engine_memory_ops {
     axe_status (*box)(engine_memory *m, const engine_box *b);
     axe_status (*sum)(engine_memory *m, const engine_sum *s);
     axe_status (*settle)(engine_memory *m);
+    /* Does a library of collectives do this one?  All ranks are asked alike,
+     * and then do it, from and to what ranks have for themselves.  NULL: there
+     * is no library. */
+    bool (*has)(const engine_memory *m, const engine_collective *c);
+    axe_status (*collective)(engine_memory *m, const engine_collective *c);
 } engine_memory_ops;
 
 struct engine_memory {

@@ -64,26 +64,6 @@ await_pull(const performing *p, const program_phase *f, int pull)
     return p->e->ops->await(p->e, f->pull[pull].peer, count);
 }
 
-/* Is the box one run in both buffers? */
-static bool
-is_run(const program_box *b, program_run *out)
-{
-    *out = (program_run){0, 0, 1, 0};
-    for (int d = b->n_dim - 1; d >= 0; d--) {
-        const program_run *r = b->run[d];
-        bool               last = d + 1 == b->n_dim;
-        int64_t            src = last ? 1 : b->src_pitch[d];
-        int64_t            dst = last ? 1 : b->dst_pitch[d];
-
-        if (b->n_run[d] != 1 || (r->n > 1 && (src != out->n || dst != out->n)))
-            return false;
-        out->src += r->src * src;
-        out->dst += r->dst * dst;
-        out->n *= r->n;
-    }
-    return true;
-}
-
 /* Is each pull of the sum one run, of the same elements? */
 static bool
 is_flat(const program_phase *f, program_run *run)
@@ -91,7 +71,7 @@ is_flat(const program_phase *f, program_run *run)
     bool flat = f->add && f->whole && f->n_pull > 1 && f->n_pull <= MOST_FLAT;
 
     for (int i = 0; i < f->n_pull && flat; i++)
-        flat = is_run(&f->pull[i].box, &run[i]);
+        flat = program_is_run(&f->pull[i].box, &run[i]);
     return flat;
 }
 
@@ -353,15 +333,13 @@ perform_open(performing *p, axe_engine *e, const axe_reshard_plan *plan,
     return AXE_OK;
 }
 
-/* What is done once for all times: the same plan, program and memory. */
+/* Memory of this program. */
 static axe_status
-prepare(performing *p, const axe_reshard_plan *plan, axe_number type,
-        const axe_reshard_bound *bound, int n_set)
+take_buffers(performing *p, int n_set)
 {
     int64_t bytes;
     void   *at;
 
-    AXE_TRY(perform_open(p, p->e, plan, type, bound));
     p->mark = p->m->ops->mark(p->m);
     bytes = (p->g->room * (int64_t)p->width + 63) / 64 * 64;
     p->n_set = n_set = n_set > 1 && bytes <= SHORT_BYTES ? PERFORM_SETS : n_set;
@@ -372,27 +350,73 @@ prepare(performing *p, const axe_reshard_plan *plan, axe_number type,
     return AXE_OK;
 }
 
+/* By a library of collectives, if there is one that does it, and all ranks find
+ * so. */
+static axe_status
+by_library(performing *p, const axe_reshard_plan *plan, const void *src,
+           void *dst, bool *done)
+{
+    engine_collective c;
+    int64_t           mine, *all;
+
+    *done = false;
+    if (!p->m->ops->has)
+        return AXE_OK;
+    all = axe_new_array(p->e->cx, int64_t, p->e->size);
+    mine = engine_collective_of(plan, p->g, &c) ? (int64_t)c.kind : -1;
+    c.type = p->type;
+    c.from = src;
+    c.to = dst;
+    mine = mine >= 0 && p->m->ops->has(p->m, &c) ? mine : -1;
+    AXE_TRY(axe_engine_gather(p->e, &mine, sizeof mine, all));
+    for (int64_t r = 0; r < p->e->size; r++)
+        if (all[r] != mine || mine < 0)
+            return AXE_OK;
+    *done = true;
+    for (int f = 0; f < p->g->n_phase; f++)
+        for (int i = 0; i < p->g->phase[f].n_pull; i++)
+            if (p->g->phase[f].pull[i].peer != p->g->rank)
+                perform_count(p, &p->g->phase[f],
+                              p->g->phase[f].pull[i].box.n * (int64_t)p->width);
+    return p->m->ops->collective(p->m, &c);
+}
+
+/* Through own buffers. */
+static axe_status
+by_buffers(performing *p, const void *src, void *dst)
+{
+    axe_engine *e = p->e;
+
+    AXE_TRY(take_buffers(p, 1));
+    if (p->g->n_src > 0)
+        AXE_TRY(p->m->ops->copy(p->m, p->buffer[0], src,
+                                (size_t)p->g->n_src * p->width));
+    AXE_TRY(perform(p));
+    if (p->g->n_dst > 0)
+        AXE_TRY(p->m->ops->copy(p->m, dst, p->buffer[p->g->last],
+                                (size_t)p->g->n_dst * p->width));
+    AXE_TRY(p->m->ops->settle(p->m));
+    e->doing = "the end of a plan";
+    AXE_TRY(axe_engine_barrier(e));
+    p->m->ops->give_back(p->m, p->mark);
+    return AXE_OK;
+}
+
 static axe_status
 run(axe_engine *e, const axe_reshard_plan *plan, axe_number type,
     const axe_reshard_bound *bound, const void *src, void *dst,
     axe_traffic *traffic)
 {
     performing p = {.e = e};
+    bool       done = false;
 
-    AXE_TRY(prepare(&p, plan, type, bound, 1));
+    AXE_TRY(perform_open(&p, e, plan, type, bound));
     if ((p.g->n_src > 0 && !src) || (p.g->n_dst > 0 && !dst))
         return axe_need_fail(e->cx, "axe_reshard_run", "src, dst", 0);
-    if (p.g->n_src > 0)
-        AXE_TRY(p.m->ops->copy(p.m, p.buffer[0], src,
-                               (size_t)p.g->n_src * p.width));
-    AXE_TRY(perform(&p));
-    if (p.g->n_dst > 0)
-        AXE_TRY(p.m->ops->copy(p.m, dst, p.buffer[p.g->last],
-                               (size_t)p.g->n_dst * p.width));
-    AXE_TRY(p.m->ops->settle(p.m));
-    e->doing = "the end of a plan";
-    AXE_TRY(axe_engine_barrier(e));
-    p.m->ops->give_back(p.m, p.mark);
+    if (!bound)
+        AXE_TRY(by_library(&p, plan, src, dst, &done));
+    if (!done)
+        AXE_TRY(by_buffers(&p, src, dst));
     return traffic ? perform_tell(&p, plan->n_step, traffic) : AXE_OK;
 }
 
@@ -429,7 +453,8 @@ axe_reshard_prepare(axe_engine *e, const axe_reshard_plan *plan,
     AXE_NEED(e->cx, plan);
     p = axe_new(e->cx, performing);
     p->e = e;
-    AXE_TRY(prepare(p, plan, type, NULL, 2));
+    AXE_TRY(perform_open(p, e, plan, type, NULL));
+    AXE_TRY(take_buffers(p, 2));
     for (int i = 0; i < p->n_set; i++)
         p->ended[i] = e->posted;
     *out = p;

@@ -79,6 +79,9 @@ AXE_CHECK axe_status program_below(axe_ctx *cx, const axe_reshard_bound *bound,
                                    const program_open *open, int *n,
                                    program_box **out);
 
+/* Is the box one run in both buffers? */
+bool program_is_run(const program_box *b, program_run *out);
+
 /* to[i] += from[i], as plans add. */
 void engine_add(axe_number type, void *to, const void *from, int64_t n);
 
