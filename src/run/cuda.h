@@ -56,6 +56,7 @@ enum {
     AXE_CUDA_HANDLE_DESCRIPTOR = 1, /* it goes to others as an open file */
     AXE_CUDA_ACCESS_READ_WRITE = 3,
     AXE_CUDA_GRANULARITY_MINIMUM = 0,
+    AXE_CUDA_NOT_READY = 600,
     AXE_CUDA_NOT_SUPPORTED = 801 /* an answer */
 };
 

@@ -12,6 +12,7 @@
 typedef struct on_gpu {
     axe_gpu        *gpu;
     axe_gpu_memory *memory;
+    axe_nccl       *nccl; /* where it is asked for */
 } on_gpu;
 
 static axe_status
@@ -29,11 +30,11 @@ check_engine(axe_dist_runner *r)
     return st;
 }
 
-/* Sums are in the ranks' order unless $AXE_MULTIMEM=1. */
+/* Sums are in the ranks' order unless $AXE_MULTIMEM=1, $AXE_NCCL=1. */
 static bool
-wants_multimem(void)
+wants(const char *variable)
 {
-    const char *s = getenv("AXE_MULTIMEM");
+    const char *s = getenv(variable);
 
     return s && strcmp(s, "1") == 0;
 }
@@ -49,8 +50,12 @@ open_rank(axe_dist_runner *r)
     AXE_TRY(check_engine(r));
     AXE_TRY(axe_gpu_of_rank(r->cx, r->e, r->device->want_cache, &g->gpu));
     AXE_TRY(axe_gpu_memory_new(r->cx, r->e, g->gpu, r->p->device_heap,
-                               wants_multimem(), &g->memory));
+                               wants("AXE_MULTIMEM"), &g->memory));
     r->memory = r->e->memory;
+    if (r->e->size == 1 || !wants("AXE_NCCL"))
+        return AXE_OK;
+    AXE_TRY(axe_nccl_new(r->cx, r->e, g->gpu, &g->nccl));
+    axe_gpu_memory_use(g->memory, g->nccl);
     return AXE_OK;
 }
 
@@ -61,6 +66,7 @@ close_rank(axe_dist_runner *r)
 
     if (!g)
         return;
+    axe_nccl_free(g->nccl, r->failed ? AXE_EDEVICE : AXE_OK);
     axe_gpu_memory_free(g->memory);
     axe_gpu_free(g->gpu);
     free(g);

@@ -393,6 +393,7 @@ axe_dist_runner_free(axe_dist_runner *r, axe_status st)
     for (int i = 0; i < axe_dist_n_tensor(r->d); i++)
         if (r->own[i])
             r->ops->free(r, r->data[i]);
+    r->failed = st != AXE_OK;
     r->ops->close(r);
     return st;
 }

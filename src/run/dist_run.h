@@ -67,6 +67,7 @@ struct axe_dist_runner {
     int64_t begin, end; /* of the heap that it has taken; frees go backwards */
     int64_t planned;    /* [bytes] to all ranks by plans so far */
     bool    lent;       /* others may be reading what is there */
+    bool    failed;     /* it ends so */
     void  **part;       /* [n_part] loaded */
     void  **between;
     axe_dist_piecing *piecing; /* [p->n_fuse] */

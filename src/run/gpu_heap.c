@@ -44,7 +44,7 @@ has_calls(const axe_cuda *cu)
            cu->MemExportToShareableHandle && cu->MemImportFromShareableHandle &&
            cu->MemAddressReserve && cu->MemAddressFree && cu->MemMap &&
            cu->MemUnmap && cu->MemSetAccess && cu->DeviceCanAccessPeer &&
-           cu->MemcpyDtoDAsync_v2 && cu->MemsetD8Async;
+           cu->MemcpyDtoDAsync_v2 && cu->MemsetD8Async && cu->StreamQuery;
 }
 
 static axe_status

@@ -37,6 +37,7 @@ struct axe_gpu_memory {
     int64_t          used; /* [bytes] */
     axe_gpu_exec    *exec[AXE_N_NUMBER][N_MOVE];
     axe_gpu_multimem all;
+    axe_nccl        *library; /* or NULL */
 };
 
 static axe_gpu_memory *
@@ -334,9 +335,37 @@ box(engine_memory *m, const engine_box *b)
     return walk(&w, 0, 0, 0);
 }
 
+/* ----------------------------------------------------------------- a library
+ */
+
+static bool
+has(const engine_memory *m, const engine_collective *c)
+{
+    const axe_gpu_memory *x = (const axe_gpu_memory *)m;
+
+    return x->library && axe_nccl_has(c);
+}
+
+static axe_status
+collective(engine_memory *m, const engine_collective *c)
+{
+    return axe_nccl_go(of(m)->library, c);
+}
+
 static const engine_memory_ops ops = {
-    alloc, mark, give_back, peer, copy, zero, box, sum, settle,
+    alloc, mark, give_back, peer, copy, zero, box, sum, settle, NULL, NULL,
 };
+
+static const engine_memory_ops ops_with_library = {
+    alloc, mark, give_back, peer, copy, zero, box, sum, settle, has, collective,
+};
+
+void
+axe_gpu_memory_use(axe_gpu_memory *x, axe_nccl *library)
+{
+    x->library = library;
+    x->m.ops = &ops_with_library;
+}
 
 /* ---------------------------------------------------------- making, freeing */
 

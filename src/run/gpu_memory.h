@@ -5,6 +5,7 @@
 
 #include "engine/memory.h"
 #include "run/gpu_heap.h"
+#include "run/nccl.h"
 
 typedef struct axe_gpu_memory axe_gpu_memory;
 
@@ -17,5 +18,7 @@ AXE_CHECK axe_status axe_gpu_memory_new(axe_ctx *cx, axe_engine *e, axe_gpu *g,
                                         int64_t bytes, bool multicast,
                                         axe_gpu_memory **out);
 void                 axe_gpu_memory_free(axe_gpu_memory *m);
+/* Collectives that it has are the library's from here on. */
+void axe_gpu_memory_use(axe_gpu_memory *m, axe_nccl *library);
 
 #endif

@@ -99,6 +99,35 @@ casts 0 "FAKE_GPUS=3 FAKE_NO=132" $all
 casts 0 "FAKE_GPUS=3 AXE_CUDA=$AXE_CUDA" $D/reduce_scatter.axe --devices 1
 FAKE_GPUS=3 FAKE_TELL=1 "$AXE" run $all --random -t sm_90a >out 2>&1
 ! grep -q 'Multicast\|sum_all' out || fail "multimem unasked"
+# plans that are a collective of all ranks by NCCL, one that adds in another order
+gathers() {
+    local want=$1
+    shift
+    AXE_NCCL=1 AXE_NCCL_LIBRARY=$AXE_CUDA FAKE_GPUS=3 FAKE_TELL=1 "$AXE" run "$@" --random --check \
+        --no-tuned -t sm_90a >out 2>&1 </dev/null && grep -q ': ok, ' out &&
+        grep -q 'between devices, as planned' out && ! grep -q 'the driver still has' out &&
+        [ "$(grep -o 'nccl[AR][a-zA-Z]*' out | sort | uniq -c | tr -s ' \n' ' ')" = "$want" ] ||
+        fail "NCCL: $*"
+}
+gathers " 3 ncclAllReduce " $all
+gathers " 3 ncclReduceScatter " $D/gemm_reduce_scatter.axe M=96 N=36 K=45 --devices 3
+gathers " 6 ncclAllGather 3 ncclReduceScatter " $D/mlp.axe mlp_sequence T=9 H=20 F=30 --devices 3
+gathers " 3 ncclAllReduce 3 ncclReduceScatter " boxes.axe sums K=9 M=11 --set T=i64 --devices 3
+gathers " 3 ncclAllReduce " boxes.axe sums K=5 M=11 --set T=f64 --devices 3 # uneven rows
+gathers "" $D/reshard.axe swap R=10 C=7 N=2 P=2
+gathers "" $D/reduce_scatter.axe --devices 1
+stops() {
+    local want=$1
+    shift
+    env "$@" AXE_NCCL=1 FAKE_GPUS=3 "$AXE" run $all --timeout 1 --random -t sm_90a >out 2>&1
+    [ $? = 1 ] && [ "$(grep -c '^error' out)" = 1 ] && grep -q "^error: $want" out || fail "$want"
+}
+stops "collectives of NCCL are asked for, but there is no /none" AXE_NCCL_LIBRARY=/none
+stops "NCCL, all-reduce: a text of NCCL (5)" AXE_NCCL_LIBRARY=$AXE_CUDA FAKE_FAIL=ncclAllReduce:5
+stops "NCCL, all ranks together: a text of NCCL (5)" AXE_NCCL_LIBRARY=$AXE_CUDA \
+    FAKE_FAIL=ncclCommInitRank:5
+stops "rank [0-2] of 3 waited 1 s for all others in NCCL's all-reduce" \
+    AXE_NCCL_LIBRARY=$AXE_CUDA FAKE_STUCK=1
 # what is timed is settled
 "$AXE" run $D/reduce_scatter.axe --random --devices 2 -t sm_90a --time=2 >out 2>&1 &&
     grep -q 'time' out || fail "times"

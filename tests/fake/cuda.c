@@ -326,6 +326,12 @@ CALL(StreamSynchronize, (void *stream))
     return fails("StreamSynchronize");
 }
 
+CALL(StreamQuery, (void *stream))
+{
+    (void)stream;
+    return fails("StreamQuery");
+}
+
 CALL(CtxSetCurrent, (void *ctx))
 {
     (void)ctx;

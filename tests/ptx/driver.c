@@ -454,6 +454,13 @@ CALL(StreamSynchronize, (void *stream))
     return drain();
 }
 
+/* $FAKE_STUCK: what is there never ends. */
+CALL(StreamQuery, (void *stream))
+{
+    (void)stream;
+    return getenv("FAKE_STUCK") ? 600 : drain();
+}
+
 CALL(EventCreate, (void **event, unsigned flags))
 {
     (void)flags;
