@@ -412,36 +412,6 @@ place_scratch(axe_planner *p)
     }
 }
 
-/* Pieces need not ask for what boxes of the same launch ask of the host. */
-static void
-forget_asked(axe_planner *p, axe_simt_schedule *piece)
-{
-    const axe_thread_group *cta = axe_threads_cta(piece->threads);
-
-    for (int i = 0; piece->copy->when && i < p->kernel->n_index_stmt; i++) {
-        const axe_schedule  *s = p->schedule[i];
-        const axe_simt_copy *o = s ? s->simt->copy : NULL;
-        if (o && o->box && o->when &&
-            axe_threads_cta(s->simt->threads) == cta &&
-            axe_simt_implies(o->when, piece->copy->when)) {
-            struct axe_simt_copy *c = axe_new(p->cx, struct axe_simt_copy);
-            *c = *piece->copy;
-            c->when = NULL;
-            piece->copy = c;
-        }
-    }
-}
-
-void
-axe_simt_forget_asked(axe_planner *p)
-{
-    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
-        const axe_schedule *s = p->schedule[i];
-        if (s && s->simt->copy && !s->simt->copy->box && !s->simt->copy->stage)
-            forget_asked(p, p->simt->of[i]);
-    }
-}
-
 static axe_status
 size_tiles(axe_planner *p)
 {

@@ -20,9 +20,13 @@ AXE_CHECK axe_status axe_simt_place_declared(axe_planner *p);
 AXE_CHECK axe_status axe_simt_infer_products(axe_planner *p);
 AXE_CHECK axe_status axe_simt_choose_shared(axe_planner *p);
 AXE_CHECK axe_status axe_simt_schedule_all(axe_planner *p);
-void                 axe_simt_forget_asked(axe_planner *p);
 AXE_CHECK axe_status axe_simt_place_columns(axe_planner *p);
 AXE_CHECK axe_status axe_simt_place_rooms(axe_planner *p);
+
+/* ------------------------------------------------------------------ asked.c */
+
+/* A row of passes.def. */
+void axe_simt_forget_asked(axe_planner *p);
 
 /* ------------------------------------------------------------------ rates.c */
 

@@ -1,8 +1,10 @@
 /* test_asked.c - accesses are resolved again only where a place has changed,
- * and no more often than that while a kernel is planned. */
+ * and no more often than that while a kernel is planned; and what the host has
+ * asked of the sizes, threads do not ask again. */
 #include <stdlib.h>
 
 #include "plan/access/access.h"
+#include "plan/simt/copy/copy.h"
 #include "plan/target.h"
 #include "planned.h"
 #include "run/file.h"
@@ -141,33 +143,74 @@ static const struct {
     {"gemm", "cpu-avx2", 6, 6},
 };
 
+static const axe_plan *
+plan_of(axe_ctx *cx, const char *file, const char *kernel, const char *machine)
+{
+    axe_compile_spec   spec = {.kernel = kernel, .machine = machine};
+    axe_bytes          b;
+    const axe_program *of;
+    int32_t            src;
+
+    assert_int_equal(
+        axe_file_read(cx, axe_textf(cx, "%s/%s", AXE_SOURCE_DIR, file), &b),
+        AXE_OK);
+    src = axe_source_add(cx, kernel, (const char *)b.data, b.len);
+    free(b.data);
+    assert_int_equal(axe_compile(cx, src, &spec, AXE_STAGE_PLAN, &of), AXE_OK);
+    return of->plan;
+}
+
 static void
 test_bounds(void **state)
 {
     (void)state;
     for (int i = 0; i < AXE_LEN(bound); i++) {
-        axe_ctx           *cx = axe_ctx_new();
-        axe_compile_spec   spec = {.kernel = bound[i].kernel,
-                                   .machine = bound[i].machine};
-        axe_bytes          b;
-        const axe_program *of;
-
-        assert_int_equal(
-            axe_file_read(cx,
-                          axe_textf(cx, "%s/kernels/%s.axe", AXE_SOURCE_DIR,
-                                    bound[i].kernel),
-                          &b),
-            AXE_OK);
-        int32_t src =
-            axe_source_add(cx, bound[i].kernel, (const char *)b.data, b.len);
-        free(b.data);
-        assert_int_equal(axe_compile(cx, src, &spec, AXE_STAGE_PLAN, &of),
-                         AXE_OK);
-        const axe_plan *p = of->plan;
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p =
+            plan_of(cx, axe_textf(cx, "kernels/%s.axe", bound[i].kernel),
+                    bound[i].kernel, bound[i].machine);
         if (p->n_request > bound[i].most || p->n_schedule != bound[i].n)
             fail_msg("%s on %s: %d requests for %d statements\n",
                      bound[i].kernel, bound[i].machine, p->n_request,
                      p->n_schedule);
+        axe_ctx_free(cx);
+    }
+}
+
+/* ---------------------------------------------------------- what the host asks
+ */
+
+/* On what conditions tiles go by way of staging, and pieces are copied, in the
+ * order of the text: strides that boxes of the same launch ask for are none. */
+static const struct {
+    const char *file, *kernel, *says;
+} asks[] = {
+    {"kernels/gemm_sm90.axe", "gemm_sm90", "C: N%8 == 0; "},
+    {"kernels/gemm_epilogue_sm90.axe", "gemm_residual_sm90", "C: ; "},
+    {"examples/overlap_sm90.axe", "overlap_sm90", "H: ; Y: L%8 == 0; "},
+    {"kernels/moe_sm90.axe", "moe_sm90", "X: ; A: ; D: ; D: ; "},
+};
+
+static void
+test_host(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(asks); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p = plan_of(cx, asks[i].file, asks[i].kernel, "sm_90a");
+        axe_buf         b = {.cx = cx};
+        for (int k = 0; k < p->n_schedule; k++) {
+            const axe_schedule         *s = p->schedule[k];
+            const struct axe_simt_copy *c = s ? s->simt->copy : NULL;
+            const axe_node             *when;
+            if (!c || (c->box && !c->stage))
+                continue;
+            when = c->stage ? c->stage->when : c->when;
+            axe_putf(&b, "%s: %s; ",
+                     s->operand[c->stage ? 0 : c->from].tensor->name,
+                     when ? axe_node_text(cx, when) : "");
+        }
+        assert_string_equal(b.text, asks[i].says);
         axe_ctx_free(cx);
     }
 }
@@ -178,6 +221,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
