@@ -108,10 +108,99 @@ test_rows(void **state)
     }
 }
 
+/* How a part of the grid ends that has products in a loop. */
+typedef enum ending {
+    NO_DRAIN,
+    ONE_LEFT, /* but for the last of them */
+    ALL_DONE,
+    SOMETIMES, /* all, in a branch */
+    BROKEN     /* all, but where the loop is left before */
+} ending;
+
+static void
+drain(maker *m, int n)
+{
+    axe_arg arg = number(num(m, n));
+
+    invoke(m, "wgmma.drain", 0, 1, &arg, NULL);
+}
+
+static void
+leave_loop(maker *m)
+{
+    axe_lblock *around = m->at;
+    axe_lir    *l = emit(m, AXE_LIR_IF);
+
+    l->value = id(m, AXE_ID_BLOCK);
+    m->at = &l->body;
+    emit(m, AXE_LIR_BREAK);
+    m->at = around;
+}
+
+/* A role: its tiles, each with products in a loop. */
+static void
+make_part(maker *m, const axe_tensor *t, const axe_tensor *tile, ending e)
+{
+    const axe_node *zero = num(m, 0);
+    axe_lir        *l = emit(m, AXE_LIR_IF);
+    axe_lblock     *around;
+
+    l->value = id(m, AXE_ID_WARP);
+    m->at = &l->body;
+    l = emit(m, AXE_LIR_FOREVER);
+    m->at = &l->body;
+    leave_loop(m);
+    around = m->at;
+    loop(m, "k", num(m, 4), false);
+    ATOM(m, "wgmma.f32.f16.rs", 16, reg(t, zero), reg(t, zero),
+         shared(tile, zero), number(zero));
+    drain(m, 1);
+    m->at = around;
+    if (e == BROKEN)
+        leave_loop(m);
+    if (e == SOMETIMES) {
+        l = emit(m, AXE_LIR_IF);
+        l->value = id(m, AXE_ID_LANE);
+        m->at = &l->body;
+    }
+    if (e != NO_DRAIN)
+        drain(m, e == ONE_LEFT);
+    m->at = &m->grid.body;
+}
+
+/* What was drained where it was issued is not pinned by parts behind, and what
+ * is issued there not by this one. */
+static void
+test_parts(void **state)
+{
+    (void)state;
+    for (int e = NO_DRAIN; e <= BROKEN; e++) {
+        axe_ctx          *cx = axe_ctx_new();
+        maker            *m = grid_new(cx, "sm_90a", "k", 128);
+        const axe_tensor *t[N_ARRAY] = {new_array(m, AXE_TYPE_f32, "sums", 8),
+                                        new_array(m, AXE_TYPE_f32, "next", 8),
+                                        new_array(m, AXE_TYPE_f32, "other", 8)};
+        const axe_tensor *tile = new_buffer(m, AXE_TYPE_f16, "tile", 1024, 0);
+        unsigned          both = 1 << SUMS | 1 << FACTOR;
+        axe_arg           arg = number(num(m, 0));
+        make_part(m, t[SUMS], tile, (ending)e);
+        axe_lir *first = invoke(m, "wgmma.drain", 0, 1, &arg, NULL);
+        make_part(m, t[FACTOR], tile, ALL_DONE);
+        axe_lir *last = m->grid.body.item[2]->body.item[0]->body.item[2];
+        (void)grid_done(m);
+        axe_pin_registers(cx, &m->grid);
+        assert_string_equal(last->atom->name, "wgmma.drain");
+        assert_int_equal(pinned(first, t), e == ALL_DONE ? 0 : 1 << SUMS);
+        assert_int_equal(pinned(last, t), e == ALL_DONE ? 1 << FACTOR : both);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_parts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
