@@ -87,9 +87,10 @@ def main():
         (200, 5, 2, 64, skewed, {}, few, ["--sms", "2"]),
         (300, 3, 2, 128, None, {"SIGMOID": 1, "NORM": 0}, {}, ["--sms", "2", "--policy", "2"]),
         (90, 4, 3, 80, None, {}, {}, ["--sms", "3", "--policy", "2"]),
+        (150, 3, 2, 144, skewed, {}, {}, ["--sms", "3"]),
         (0, 4, 2, 8, None, {}, few, []),
     ]
-    blackwell = {8: 16, 80: 64}  # and 128 rows of weights, the least that its tensor cores take
+    blackwell = {8: 16, 80: 64, 144: 128}  # and 128 rows of weights, the least that its tensor cores take
     with tempfile.TemporaryDirectory() as where:
         for row in share(rows):
             check(axe, where, rng, ("moe_sm90", "sm_90a"), *row)

@@ -18,8 +18,8 @@ BEGIN, END = "<!-- written by tests/moe_model.py -->\n", "<!-- end -->\n"
 # all others weights.
 FEW = {"BM": 8, "BI": 64, "BN": 128, "BT": 2}
 REGIMES = [(1, FEW), (8, FEW), (32, FEW | {"BT": 4}), (128, FEW | {"BM": 16, "BT": 4}),
-           (512, FEW | {"BM": 32, "BT": 4}), (1024, {"BM": 80}), (2048, {"BM": 128}),
-           (4096, {"BM": 128})]
+           (512, FEW | {"BM": 32, "BT": 4}), (1024, {"BM": 80}), (2048, {"BM": 144}),
+           (4096, {"BM": 144})]
 FILL = 64
 
 

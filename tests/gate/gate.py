@@ -51,7 +51,7 @@ ALSO = {
     "gemm_sm100": [["DYNAMIC=1"], ["DYNAMIC=1", "CLUSTER=1", "STAGES=4"], ["CLUSTER=4"]],
     "softmax": [["T=f16"]],
     "moe_sm90": [["BM=8", "BI=64", "BN=128"], ["BM=32", "BI=64", "BN=128"],
-                 ["BM=64", "BI=64", "BN=128"], ["BM=80"]],
+                 ["BM=64", "BI=64", "BN=128"], ["BM=80"], ["BM=144"]],
     "moe_f8_sm90": [["BM=16"], ["BM=64"]],
     "moe_sm100": [["BM=16", "BN=128"], ["BM=64"]],
     "moe_f8_sm100": [["BM=16"], ["BM=32"]],
