@@ -49,6 +49,8 @@ REASONS = [
      "no engine of the machine computes it; here it is a choice by values."),
     ("runs loops whose counts are known", "counts",
      "a Trainium's program is made with the kernel's loops unrolled, so that a loop cannot depend on data."),
+    ("has no rows that take hints to its caches", "hints",
+     "what is moved is to stay in the caches (`evict_last`), which GPUs' copies can be asked for."),
     ("fills one stage of a pipeline at a time", "stages",
      "stages of a pipeline are filled ahead; a Trainium's transfers run ahead by themselves: write `produce`, then `consume`."),
     ("runs roles one after the other", "roles", None),
