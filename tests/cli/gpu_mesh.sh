@@ -94,6 +94,19 @@ all="$D/gemm_allreduce.axe M=32 N=96 K=300 --devices 3"
 casts 3 FAKE_GPUS=3 $all
 casts 3 FAKE_GPUS=3 $D/gemm_reduce_scatter.axe M=96 N=36 K=45 --devices 3
 for t in f64 i32 i64; do casts 3 FAKE_GPUS=3 boxes.axe sums K=9 M=11 --set T=$t --devices 3; done
+cat >rows.axe <<'END'
+mesh node[N], gpu[P];
+
+kernel rows(in f32 X[N @ node, P @ gpu, M], out f32 Z[N @ node, M @ gpu])
+{
+    index n, m;
+    global f32 S[N @ node, M] : partial(gpu);
+
+    device { cta (i : 1) S[0, m] = X[0, i, m]; }
+    Z[n, m] = S[n, m];
+}
+END
+casts 0 FAKE_GPUS=4 rows.axe N=2 P=2 M=64 # of some ranks
 casts 0 FAKE_GPUS=2 $all
 casts 0 "FAKE_GPUS=3 FAKE_NO=132" $all
 casts 0 "FAKE_GPUS=3 AXE_CUDA=$AXE_CUDA" $D/reduce_scatter.axe --devices 1

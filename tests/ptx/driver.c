@@ -53,7 +53,8 @@ typedef struct late {
 static late *queue;
 static int   n_late;
 
-static bool do_bytes(const late *l);
+static bool        do_bytes(const late *l);
+static ptx_region *region_of(uint64_t p, size_t bytes);
 
 static int
 do_one(const late *l)
@@ -244,8 +245,11 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
     if (shared > (unsigned)(k->dynamic > FREE ? k->dynamic : FREE))
         return refuse("more shared memory than was asked for");
     fake_note(k->name);
-    for (int i = 0; i < k->n_param && i < MOST_ARG; i++)
+    for (int i = 0; i < k->n_param && i < MOST_ARG; i++) {
+        if (region_of((uint64_t)(uintptr_t)arg[i], 1))
+            return refuse("the host reads an argument on the device");
         l.arg[i] = arg[i];
+    }
     return put(&l);
 }
 

@@ -34,10 +34,12 @@ static const char text[] =
     "{\n"
     "    index m, n;\n"
     "    global f32 Z[M @ gpu, N];\n"
+    "    global f32 R[N];\n"
     "    device { cta (i : M @ gpu by 4)\n"
     "        Z[i*4 + m, n] = s * X[i*4 + m, n]; }\n"
     "    Y[m, n] = Z[m, n];\n"
-    "    S[n] = sum[m](Z[m, n]);\n"
+    "    R[n] = sum[m](Z[m, n]);\n"
+    "    device { cta (i : N by 4) S[i*4 + n] = R[i*4 + n]; }\n"
     "}\n";
 
 static char *said; /* by the process of a case; "" if well */
