@@ -192,7 +192,7 @@ make_runs(program_run *r, int n, int64_t *src, int64_t *dst)
     *src = some(2);
     *dst = some(2);
     for (int i = 0; i < n; i++) {
-        r[i] = (program_run){*src, *dst, long_ ? len : 1 + some(3)};
+        r[i] = (program_run){*src, *dst, long_ ? len : 1 + some(3), 0};
         *src += r[i].n + (src_even ? src_by : some(3));
         *dst += r[i].n + (dst_even ? dst_by : some(3));
     }
