@@ -19,7 +19,7 @@
 
 #include "axe/run.h"
 #include "clock.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 enum { N_MAX = 2048, MAX_TURN = 101, MIN_TURN = 7, ROW_MAJOR = 101 };
 enum { NO_TRANS = 111, TRANS = 112 };

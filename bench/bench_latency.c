@@ -13,7 +13,7 @@
 
 #include "axe/run.h"
 #include "clock.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 enum { TURNS = 21, LAUNCHES = 1000 };
 

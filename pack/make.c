@@ -15,7 +15,7 @@
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "print/aot/aot.h"
-#include "run/file.h"
+#include "run/array/file.h"
 #include "run/program.h"
 
 static const char *const machine[] = {"cpu-avx2", "cpu-avx512",

@@ -14,7 +14,7 @@
 
 #include "axe.h"
 #include "axe/machine.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 bool
 axe_tool_color(int fd)

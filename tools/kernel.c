@@ -8,7 +8,7 @@
 #include "kernel.h"
 #include "lang/lang.h"
 #include "machine/machine.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 enum { MOST_DEVICE = 1 << 20 };
 

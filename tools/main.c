@@ -8,7 +8,7 @@
 #include "axe.h"
 #include "axe/compile.h"
 #include "machine/machine.h"
-#include "run/cache.h"
+#include "run/cache/cache.h"
 
 static const struct verb {
     const char *name, *args, *what;

@@ -5,7 +5,7 @@
 #include "axe/run.h"
 #include "axe/sim.h"
 #include "kernel.h"
-#include "run/npy.h"
+#include "run/array/npy.h"
 
 struct option; /* of getopt.h */
 

@@ -7,8 +7,8 @@
 #include "ir/number.h"
 #include "lang/lang.h"
 #include "run.h"
-#include "run/axt.h"
-#include "run/records.h"
+#include "run/array/axt.h"
+#include "run/tune/records.h"
 
 /* ----------------------------------------------------------------- reading */
 

@@ -7,7 +7,7 @@
 #include "axe/engine.h"
 #include "machine/machine.h"
 #include "run.h"
-#include "run/dist.h"
+#include "run/dist/dist.h"
 
 enum { MOST_TIMES = 1000, USUAL_TIMES = 20 };
 

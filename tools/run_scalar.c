@@ -7,7 +7,7 @@
 
 #include "ir/number.h"
 #include "run.h"
-#include "run/axt.h"
+#include "run/array/axt.h"
 
 bool
 axe_run_is_number(const char *value)

@@ -12,8 +12,8 @@
 
 #include "axe.h"
 #include "base/json.h"
-#include "run/cache.h"
-#include "run/trust.h"
+#include "run/cache/cache.h"
+#include "run/cache/trust.h"
 
 static const char verb[] = "cache";
 

@@ -7,7 +7,7 @@
 
 #include "axe/gpu.h"
 #include "kernel.h"
-#include "run/file.h"
+#include "run/array/file.h"
 #include "run/program.h"
 
 static const char verb[] = "compile";

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "run.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 static const char verb[] = "explain";
 

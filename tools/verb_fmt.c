@@ -2,7 +2,7 @@
 #include "base/ctx.h"
 #include "kernel.h"
 #include "lang/lang.h"
-#include "run/file.h"
+#include "run/array/file.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>

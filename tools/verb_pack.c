@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernel.h"
-#include "run/axt.h"
+#include "run/array/axt.h"
 
 static const char verb[] = "pack";
 

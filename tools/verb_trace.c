@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "axe.h"
-#include "run/file.h"
-#include "run/npy.h"
+#include "run/array/file.h"
+#include "run/array/npy.h"
 #include "sim/trn/trn.h"
 
 static const char help[] =

@@ -23,7 +23,7 @@
 
 #include "axe/compile.h"
 #include "axe/engine.h"
-#include "run/dist.h"
+#include "run/dist/dist.h"
 
 enum { MOST = 1 << 12, TIMES = 3, N_WHAT = 6 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "rows.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 /* "80,90,100" has "sm_90a" or not. */
 static bool

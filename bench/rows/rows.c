@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "axe/compile.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 const row rows[] = {
 #define PRODUCT(id, n, k, t)                                                   \

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 
 #include "ir/number.h"
+#include "run/array/file.h"
 #include "run/count.h"
-#include "run/file.h"
 #include "run/program.h"
 #include "table.h"
 

@@ -45,8 +45,8 @@ void      axe_eval_free(axe_eval *ev);
 const char *axe_eval_line(axe_eval *ev, const char *line, size_t len);
 
 /* What machines answer, by the code that plans and prints kernels: descriptors
- * of tensor cores, scales.  Their rows are src/run/facts.def; behind them come
- * those of axe_convert_ops. */
+ * of tensor cores, scales.  Their rows are src/run/tune/facts.def; behind them
+ * come those of axe_convert_ops. */
 const axe_eval_ops *axe_machine_ops(void);
 
 /* Bytes held, for tests and benchmarks. */

@@ -42,7 +42,7 @@ typedef struct axe_opencl_facts {
     int64_t     most_items; /* of a group */
     int         n_width;    /* sizes of sub-groups, ascending; 0: not known */
     int         width[AXE_OPENCL_WIDTHS];
-    const char *features; /* words of opencl_features.def, with blanks between
+    const char *features; /* words of opencl/features.def, with blanks between
                              and around: " f16 f64 " */
 } axe_opencl_facts;
 
@@ -75,7 +75,7 @@ void axe_opencl_free(axe_opencl *cl);
 const axe_opencl_facts *axe_opencl_about(const axe_opencl *cl);
 
 /* Has the device what is wanted?
- * features  words of opencl_features.def, and sgN for sub-groups of N lanes,
+ * features  words of opencl/features.def, and sgN for sub-groups of N lanes,
  *           with blanks between
  * Errors    EUNSUPPORTED: it lacks one, with which, and a device that has all.
  *           ENAME: no such word */

@@ -66,7 +66,7 @@ struct axe_engine {
     const char *(*stop)(void *user);
     void                 *user;
     struct engine_memory *memory; /* of plans' buffers (memory.h); NULL: this */
-    void *execs; /* run/rank.c: the last that has taken memory */
+    void *execs; /* run/dist/rank.c: the last that has taken memory */
     void *state;
 };
 

@@ -1,6 +1,6 @@
 /* memory.h - where the buffers of plans are, and who moves what is in them: the
  * host's symmetric memory (memory.c), or that of other devices
- * (run/gpu_memory.c).
+ * (run/gpu/memory.c).
  *
  * What is asked for is done in the order in which it is asked for, and is there
  * for other ranks behind `settle`. */

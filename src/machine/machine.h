@@ -294,7 +294,7 @@ int axe_machine_lanes(const axe_machine *mc, axe_type t);
 typedef struct axe_opencl_has {
     const char *kind;                            /* "gpu", "cpu", .. */
     int64_t     local_bytes, most_items, n_unit; /* 0: not known */
-    const char *features; /* words of run/opencl_features.def */
+    const char *features; /* words of run/opencl/features.def */
     int         least;    /* lanes of its sub-groups; 0: not known */
 } axe_opencl_has;
 

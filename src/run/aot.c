@@ -10,8 +10,8 @@
 #include "base/ctx.h"
 #include "lang/lang.h"
 #include "plan/plan.h"
+#include "run/array/file.h"
 #include "run/cc.h"
-#include "run/file.h"
 #include "run/program.h"
 #include "run/target.h"
 

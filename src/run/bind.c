@@ -11,8 +11,8 @@
 #include "base/ctx.h"
 #include "ir/number.h"
 #include "ir/reach.h"
-#include "run/array.h"
-#include "run/weights.h"
+#include "run/array/array.h"
+#include "run/array/weights.h"
 
 /* Where a size's value comes from.  A launch that goes well prints none. */
 typedef struct witness {

@@ -9,11 +9,11 @@
 #include "machine/machine.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
-#include "run/dist.h"
-#include "run/spirv.h"
+#include "run/array/weights.h"
+#include "run/dist/dist.h"
+#include "run/opencl/spirv.h"
 #include "run/target.h"
-#include "run/tuned.h"
-#include "run/weights.h"
+#include "run/tune/tuned.h"
 
 static const char *const order_name[] = {
     [AXE_ORDER_C] = "C",

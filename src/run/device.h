@@ -4,8 +4,8 @@
 
 #include "axe/run.h"
 #include "ir/ir.h"
-#include "run/cache.h"
-#include "run/handle.h"
+#include "run/array/handle.h"
+#include "run/cache/cache.h"
 #include "run/pool.h"
 
 struct axe_device {

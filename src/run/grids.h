@@ -4,8 +4,8 @@
 #define AXE_RUN_GRIDS_H
 
 #include "lower/lower.h"
+#include "run/array/values.h"
 #include "run/program.h"
-#include "run/values.h"
 
 typedef struct axe_grids axe_grids;
 struct axe_grids {

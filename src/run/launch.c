@@ -14,11 +14,11 @@
 
 #include "lower/lower.h"
 #include "plan/plan.h"
+#include "run/array/values.h"
+#include "run/array/weights.h"
 #include "run/device.h"
 #include "run/launch.h"
 #include "run/pack.h"
-#include "run/values.h"
-#include "run/weights.h"
 
 enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
 

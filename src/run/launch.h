@@ -2,7 +2,7 @@
 #ifndef AXE_RUN_LAUNCH_H
 #define AXE_RUN_LAUNCH_H
 
-#include "run/handle.h"
+#include "run/array/handle.h"
 #include "run/pack.h"
 #include "run/program.h"
 

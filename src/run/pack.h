@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "run/sha256.h"
+#include "run/cache/sha256.h"
 
 typedef void axe_entry_fn(void *const *ptr, const int64_t *size, int64_t worker,
                           int64_t n_worker, void *scratch, void *team);

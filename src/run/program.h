@@ -5,7 +5,7 @@
 #include "axe/run.h"
 #include "ir/ir.h"
 #include "lang/lang.h"
-#include "run/sha256.h"
+#include "run/cache/sha256.h"
 
 typedef struct axe_machine axe_machine;
 typedef struct axe_plan    axe_plan;

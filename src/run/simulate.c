@@ -2,7 +2,7 @@
 #include "axe/sim.h"
 #include "base/ctx.h"
 #include "plan/plan.h"
-#include "run/dist_sim.h"
+#include "run/dist/sim.h"
 #include "run/program.h"
 #include "run/target.h"
 

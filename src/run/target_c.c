@@ -2,7 +2,7 @@
 #include "base/ctx.h"
 #include "print/aot/aot.h"
 #include "print/c/c.h"
-#include "run/dist_run.h"
+#include "run/dist/run.h"
 #include "run/program.h"
 #include "run/target.h"
 

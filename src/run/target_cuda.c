@@ -5,7 +5,7 @@
 #include "base/ctx.h"
 #include "print/aot/gpu.h"
 #include "print/cuda/cuda.h"
-#include "run/dist_run.h"
+#include "run/dist/run.h"
 #include "run/program.h"
 #include "run/target.h"
 

@@ -2,7 +2,7 @@
 #include "base/ctx.h"
 #include "print/aot/opencl.h"
 #include "print/opencl/opencl.h"
-#include "run/opencl_must.h"
+#include "run/opencl/must.h"
 #include "run/program.h"
 #include "run/target.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "run/array/values.h"
 #include "run/device.h"
-#include "run/values.h"
 
 enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
 

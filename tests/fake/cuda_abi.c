@@ -1,11 +1,11 @@
-/* cuda_abi.c - the numbers that run/cuda.def and gpu_map.c take from cuda.h are
- * those of the header that is installed.  Compiling it is the test. */
+/* cuda_abi.c - the numbers that run/gpu/cuda.def and gpu/map.c take from cuda.h
+ * are those of the header that is installed.  Compiling it is the test. */
 #include <cuda.h>
 #include <stddef.h>
 
 #define ATTRIBUTE(name, number)                                                \
     _Static_assert(CU_DEVICE_ATTRIBUTE_##name == (number), #name);
-#include "run/cuda.def"
+#include "run/gpu/cuda.def"
 
 _Static_assert(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == 8, "shared");
 _Static_assert(sizeof(CUlaunchAttribute) == 72 &&

@@ -1,5 +1,5 @@
-/* nccl_abi.c - the numbers that run/nccl.def takes from nccl.h are those of the
- * header that is installed.  Compiling it is the test. */
+/* nccl_abi.c - the numbers that run/gpu/nccl.def takes from nccl.h are those of
+ * the header that is installed.  Compiling it is the test. */
 #include <nccl.h>
 
 enum {
@@ -11,7 +11,7 @@ enum {
 };
 
 #define NCCL(number, type) _Static_assert(number == (type), #number);
-#include "run/nccl.def"
+#include "run/gpu/nccl.def"
 
 _Static_assert(sizeof(ncclUniqueId) == 128, "a number for all ranks");
 _Static_assert(ncclSum == 0, "sums");

@@ -1,5 +1,5 @@
-/* opencl_abi.c - the numbers of run/opencl.def and opencl_errors.def are those
- * of the headers that are installed, and so are the types behind our own
+/* opencl_abi.c - the numbers of run/opencl/opencl.def and opencl/errors.def are
+ * those of the headers that are installed, and so are the types behind our own
  * declarations.  Compiling it is the test. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -12,9 +12,9 @@
 #endif
 
 #define NUMBER(name, value) _Static_assert(CL_##name == (value), #name);
-#include "run/opencl.def"
+#include "run/opencl/opencl.def"
 #define ERROR(number, name, help) _Static_assert(CL_##name == (number), #name);
-#include "run/opencl_errors.def"
+#include "run/opencl/errors.def"
 
 _Static_assert(sizeof(cl_int) == 4 && sizeof(cl_uint) == 4 &&
                    sizeof(cl_bool) == 4,

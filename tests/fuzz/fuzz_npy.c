@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "fuzz.h"
-#include "run/npy.h"
+#include "run/array/npy.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -7,7 +7,7 @@
 #include "machine/machine.h"
 #include "map_rows.h"
 #include "plan/plan.h"
-#include "run/file.h"
+#include "run/array/file.h"
 
 /* The machine's row, but with so much local memory. */
 static inline const axe_machine *

@@ -7,7 +7,7 @@
 #include "plan/simt/copy/copy.h"
 #include "plan/target.h"
 #include "planned.h"
-#include "run/file.h"
+#include "run/array/file.h"
 #include "run/program.h"
 
 /* ------------------------------------------------------------------ one answer

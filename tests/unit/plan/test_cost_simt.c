@@ -13,7 +13,7 @@
 
 #include "axe/run.h"
 #include "plan/cost/simt.h"
-#include "run/file.h"
+#include "run/array/file.h"
 #include "run/program.h"
 
 typedef struct ask {

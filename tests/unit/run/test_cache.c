@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "run/cache.h"
-#include "run/file.h"
+#include "run/array/file.h"
+#include "run/cache/cache.h"
 
 static char root[] = "/tmp/axe_cache_XXXXXX";
 

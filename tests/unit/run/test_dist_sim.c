@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "run/dist_sim.h"
+#include "run/dist/sim.h"
 
 static const char text[] =
     "mesh gpu[P];\n"

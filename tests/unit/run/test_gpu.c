@@ -18,8 +18,8 @@
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "print/aot/gpu.h"
-#include "run/gpu_int.h"
-#include "run/nvrtc.h"
+#include "run/gpu/gpu_int.h"
+#include "run/gpu/nvrtc.h"
 #include "run/program.h"
 
 static char cache[] = "/tmp/axe_gpu_XXXXXX";

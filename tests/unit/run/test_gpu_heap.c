@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "run/gpu_heap.h"
+#include "run/gpu/heap.h"
 
 enum { RANKS = 4 };
 

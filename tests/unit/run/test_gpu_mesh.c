@@ -20,10 +20,10 @@
 #include "axe/compile.h"
 #include "axe/dist.h"
 #include "engine/memory.h"
-#include "run/gpu_heap.h"
-#include "run/gpu_memory.h"
-#include "run/gpu_multimem.h"
-#include "run/nvrtc.h"
+#include "run/gpu/heap.h"
+#include "run/gpu/memory.h"
+#include "run/gpu/multimem.h"
+#include "run/gpu/nvrtc.h"
 
 enum { RANKS = 3, N = 6, MOST = 64 };
 
@@ -377,7 +377,7 @@ static const struct {
     const char *order, *text;
 } moves[] = {
 #define MOVE(id, order, text) {order, text},
-#include "run/gpu_move.def"
+#include "run/gpu/move.def"
 };
 
 /* The kernels that move boxes are assembled for each machine, and in each type

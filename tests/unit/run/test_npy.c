@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "run/npy.h"
+#include "run/array/npy.h"
 
 static char folder[] = "/tmp/axe_npy_XXXXXX";
 

@@ -18,9 +18,9 @@
 
 #include "axe/tune.h"
 #include "plan/cost/cost.h"
-#include "run/file.h"
+#include "run/array/file.h"
 #include "run/program.h"
-#include "run/records.h"
+#include "run/tune/records.h"
 
 static char root[] = "/tmp/axe_tune_XXXXXX";
 

@@ -1,0 +1,544 @@
+/* between.c - statements between devices: what is computed where.
+ *
+ * Each axis of the mesh may cut one index of the statement, over which devices
+ * then share the iterations.  Operands are needed cut where a subscript is that
+ * index, and whole elsewhere; the result is cut where the index is on its left,
+ * and consists of addends where it is summed over.  All choices are priced, and
+ * the cheapest is taken. */
+#include <string.h>
+
+#include "base/ctx.h"
+#include "run/dist/dist_int.h"
+
+enum { MOST_CHOICES = 1024 };
+
+/* What an iteration takes [us], where nothing is known of it. */
+static const double iteration_us = 1e-3;
+
+/* ---------------------------------------------------------------- spreads */
+
+/* "@gpu", "@(node, gpu)", "@(3*gpu+1)" */
+static void
+put_axes(axe_buf *out, const axe_dist *d, const axe_shard *p,
+         const axe_dist_turn *t)
+{
+    bool list = p->n_axis > 1 || t;
+
+    axe_puts(out, list ? "@(" : "@");
+    if (t && t->mul != 1)
+        axe_putf(out, "%lld*", (long long)t->mul);
+    for (int i = 0; i < p->n_axis; i++)
+        axe_putf(out, "%s%s", i ? ", " : "", d->k->axis[p->axis[i]].name);
+    if (t && t->add != 0)
+        axe_putf(out, "+%lld", (long long)t->add);
+    axe_puts(out, list ? ")" : "");
+}
+
+static const char *
+spread_text(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+            const int64_t *whole, const axe_turning *turning)
+{
+    axe_buf out = {.cx = cx};
+
+    for (int k = 0; k < t->rank; k++) {
+        const axe_dist_turn *turn = NULL;
+
+        for (int i = 0; turning && i < turning->n; i++)
+            if (turning->turn[i].dim == k &&
+                (turning->turn[i].mul != 1 || turning->turn[i].add != 0))
+                turn = &turning->turn[i];
+        axe_putf(&out, "%s%lld", k ? ", " : "", (long long)whole[k]);
+        if (axe_is_cut(t->shape[k]))
+            put_axes(&out, d, t->shape[k]->u.var->part, turn);
+    }
+    axe_puts(&out, "");
+    for (int i = 0; t->held && i < t->held->n_at; i++)
+        axe_putf(&out, "%s%s=%lld", i ? ", " : " at ",
+                 d->k->axis[t->held->at[i]].name,
+                 (long long)t->held->coordinate[i]);
+    for (int i = 0; t->held && i < t->held->n_partial; i++)
+        axe_putf(&out, "%s%s", i ? ", " : " + partial(",
+                 d->k->axis[t->held->partial[i]].name);
+    axe_puts(&out, t->held && t->held->n_partial > 0 ? ")" : "");
+    return out.text;
+}
+
+const char *
+axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+                const axe_turning *turning)
+{
+    int64_t whole[AXE_RANK_MAX];
+
+    for (int k = 0; k < t->rank; k++)
+        whole[k] = axe_dist_value(d, NULL, 0, axe_extent_whole(t->shape[k]));
+    return spread_text(cx, d, t, whole, turning);
+}
+
+const char *
+axe_dist_spread_of(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
+                   const int64_t *whole)
+{
+    return spread_text(cx, d, t, whole, NULL);
+}
+
+axe_status
+axe_dist_number(axe_ctx *cx, const axe_tensor *t, axe_number *out)
+{
+    const axe_type_info *i = &axe_type_table[t->type];
+
+    for (int n = 0; n < AXE_N_NUMBER; n++) {
+        bool real = n == AXE_NUMBER_F32 || n == AXE_NUMBER_F64;
+
+        if (axe_number_bytes((axe_number)n) * 8 != i->bits ||
+            (real && i->cls != AXE_CLASS_FLOAT) ||
+            (!real && i->cls == AXE_CLASS_FLOAT && i->bits >= 32))
+            continue;
+        *out = (axe_number)n;
+        return AXE_OK;
+    }
+    return axe_fail(cx, t->at, AXE_EUNSUPPORTED,
+                    "elements of `%s`, %s, are not sent between devices",
+                    t->name, i->name);
+}
+
+bool
+axe_dist_makes_addend(const axe_tensor *from, const axe_tensor *to, int axis)
+{
+    bool to_has = false;
+
+    for (int i = 0; to->held && i < to->held->n_partial; i++)
+        to_has = to_has || to->held->partial[i] == axis;
+    for (int i = 0; from->held && i < from->held->n_partial; i++)
+        to_has = to_has && from->held->partial[i] != axis;
+    return to_has;
+}
+
+/* `to` without addends that `from` has not: copies, of which the first device's
+ * stays. */
+static const axe_tensor *
+without_new_addends(axe_ctx *cx, const axe_tensor *from, const axe_tensor *to)
+{
+    axe_tensor *t = axe_new(cx, axe_tensor);
+    axe_held   *h = axe_new(cx, axe_held);
+    int        *axis;
+
+    if (!to->held || to->held->n_partial == 0)
+        return to;
+    *t = *to;
+    *h = *to->held;
+    axis = axe_new_array(cx, int, h->n_partial);
+    h->n_partial = 0;
+    for (int i = 0; i < to->held->n_partial; i++)
+        if (!axe_dist_makes_addend(from, to, to->held->partial[i]))
+            axis[h->n_partial++] = to->held->partial[i];
+    h->partial = axis;
+    t->held = h->n_partial + h->n_at > 0 ? h : NULL;
+    return t;
+}
+
+axe_status
+axe_dist_reshard(axe_ctx *cx, const axe_dist *d, const axe_tensor *from,
+                 const axe_tensor *to, const axe_turning *turning,
+                 const axe_reshard_plan **out)
+{
+    axe_reshard_options opt = {.bits = axe_type_table[from->type].bits};
+    const char         *src = axe_dist_spread(cx, d, from, NULL);
+    const char         *dst =
+        axe_dist_spread(cx, d, without_new_addends(cx, from, to), turning);
+    axe_spread a, b;
+
+    *out = NULL;
+    if (strcmp(src, dst) == 0 || axe_dist_count(d, from) == 0)
+        return AXE_OK;
+    AXE_TRY(axe_spread_read(cx, d->mesh, src, &a));
+    AXE_TRY(axe_spread_read(cx, d->mesh, dst, &b));
+    return axe_reshard(cx, d->mesh, &a, &b, &opt, out);
+}
+
+/* ---------------------------------------------------------------- choices */
+
+const axe_tensor *
+axe_between_whole(const axe_tensor *t)
+{
+    return t->local ? t->local : t;
+}
+
+/* The index that is all of a subscript. */
+int
+axe_lone_index(const axe_chooser *c, const axe_node *sub,
+               const axe_node *extent)
+{
+    for (int i = 0; i < c->n_index; i++)
+        if (sub->op == AXE_OP_var && sub->u.var == c->index[i] &&
+            axe_node_same(c->extent[i], extent))
+            return i;
+    return -1;
+}
+
+static void
+add_index(axe_chooser *c, const axe_var *v, const axe_node *extent)
+{
+    if (c->n_index == MOST_INDICES)
+        return;
+    c->index[c->n_index] = v;
+    c->extent[c->n_index++] = extent;
+}
+
+/* Indices of the left side, each all of a dimension (ir/check_mesh.c). */
+static void
+take_left(axe_chooser *c)
+{
+    for (int i = 0; i < c->s->n_free; i++)
+        add_index(c, c->s->dim[i].var, c->s->dim[i].extent);
+    c->n_free = c->n_index;
+}
+
+/* Indices that all of the value is a sum over. */
+static void
+take_summed(axe_chooser *c)
+{
+    const axe_node *v = c->s->value;
+
+    if (v->op != AXE_OP_reduce || v->u.reduce.fold != AXE_FOLD_SUM ||
+        axe_type_table[v->type].bits < 32)
+        return;
+    for (int i = 0; i < v->u.reduce.n_over; i++)
+        add_index(c, v->u.reduce.over[i], v->u.reduce.extent[i]);
+}
+
+/* ------------------------------------------------------ parts by a choice */
+
+static const axe_node *
+size_of_part(axe_chooser *c, axe_shard p)
+{
+    const axe_var *v = axe_shard_find(c->d->k->n_size, c->d->k->size, &p);
+    axe_shard     *mine = axe_new(c->cx, axe_shard);
+    axe_var       *made;
+    const char    *name;
+
+    if (!v)
+        v = axe_shard_find(
+            c->made.n, (const axe_var *const *)(const void *)c->made.item, &p);
+    if (v)
+        return axe_var_node(c->cx, AXE_NOWHERE, v);
+    *mine = p;
+    made = axe_new(c->cx, axe_var);
+    name = axe_textf(c->cx, "%s%s", axe_shard_name(c->cx, c->d->k, mine),
+                     p.first ? ".first" : "");
+    made->kind = AXE_VAR_SIZE;
+    made->name = axe_intern(c->cx, name, strlen(name));
+    made->unit = axe_unit_symbol(c->cx, made->name);
+    mine->text = p.first ? made->name : axe_shard_text(c->cx, c->d->k, mine);
+    made->part = mine;
+    made->id = -1; /* numbered where a kernel has it */
+    axe_list_push(&c->made, made);
+    return axe_var_node(c->cx, AXE_NOWHERE, made);
+}
+
+/* How many values of the index a device has, or from which on; its extent, or
+ * NULL, where it is not cut. */
+const axe_node *
+axe_cut_extent(axe_chooser *c, int index, bool first)
+{
+    int *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
+    int  n = 0;
+
+    for (int a = 0; a < c->d->k->n_axis; a++)
+        if (c->choice[a] == index)
+            axis[n++] = a;
+    if (n == 0)
+        return first ? NULL : c->extent[index];
+    return size_of_part(c, (axe_shard){.whole = c->extent[index],
+                                       .n_axis = n,
+                                       .axis = axis,
+                                       .first = first});
+}
+
+static void
+add_turn(axe_ctx *cx, int rank, int dim, axe_dist_turn turn, axe_turning **t)
+{
+    if (!*t) {
+        *t = axe_new(cx, axe_turning);
+        (*t)->turn = axe_new_array(cx, axe_dist_turn, rank);
+    }
+    turn.dim = dim;
+    (*t)->turn[(*t)->n++] = turn;
+}
+
+int
+axe_load_index(const axe_chooser *c, const axe_node *load, int dim,
+               axe_dist_turn *turn)
+{
+    turn->index = NULL;
+    return load == c->numbers ? -1
+                              : axe_cut_index(c, load->arg[dim],
+                                              load->u.tensor->shape[dim], turn);
+}
+
+axe_tensor *
+axe_needed(axe_chooser *c, const axe_node *load, axe_turning **turning)
+{
+    const axe_tensor *whole = load->u.tensor;
+    axe_tensor       *t = axe_new(c->cx, axe_tensor);
+    const axe_node  **shape =
+        axe_new_array(c->cx, const axe_node *, whole->rank);
+
+    *t = *whole;
+    t->held = NULL;
+    t->whole = t->local = NULL;
+    *turning = NULL;
+    for (int k = 0; k < whole->rank; k++) {
+        axe_dist_turn turn;
+        int           i = axe_load_index(c, load, k, &turn);
+
+        if (turn.index)
+            add_turn(c->cx, whole->rank, k, turn, turning);
+        shape[k] = i >= 0 ? axe_cut_extent(c, i, false) : whole->shape[k];
+    }
+    t->shape = shape;
+    return t;
+}
+
+/* The result, which consists of addends where sums are cut. */
+static axe_tensor *
+made_result(axe_chooser *c)
+{
+    axe_turning *none;
+    axe_tensor  *t = axe_needed(c, c->s->dst, &none);
+    axe_held    *h = axe_new(c->cx, axe_held);
+    int         *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
+
+    for (int a = 0; a < c->d->k->n_axis; a++)
+        if (c->choice[a] >= c->n_free && c->choice[a] < c->n_index)
+            axis[h->n_partial++] = a;
+    h->partial = axis;
+    t->held = h->n_partial > 0 ? h : NULL;
+    return t;
+}
+
+/* --------------------------------------------------------------- axe_operands
+ */
+
+/* The operand that is this tensor, needed so. */
+const axe_between_arg *
+axe_operand_needed(const axe_operands *o, int tensor, const axe_tensor *need,
+                   const axe_turning *turning)
+{
+    for (int i = 0; i < o->arg.n; i++) {
+        const axe_between_arg *a = o->arg.item[i];
+        bool same = a->tensor == tensor && axe_turns_same(a->turning, turning);
+
+        for (int k = 0; k < need->rank && same; k++)
+            same = axe_node_same(a->local->shape[k], need->shape[k]);
+        if (same)
+            return a;
+    }
+    return NULL;
+}
+
+static void
+visit_operand(void *user, const axe_node *n)
+{
+    axe_operands    *o = user;
+    axe_chooser     *c = o->c;
+    axe_between_arg *a;
+    axe_tensor      *need;
+    axe_turning     *turning;
+    int              tensor;
+
+    if (n->op != AXE_OP_load || o->status != AXE_OK)
+        return;
+    tensor = axe_dist_find(c->d, n->u.tensor->name);
+    need = axe_needed(c, n, &turning);
+    if (axe_operand_needed(o, tensor, need, turning))
+        return;
+    a = axe_new(c->cx, axe_between_arg);
+    a->tensor = tensor;
+    a->local = need;
+    a->turning = turning;
+    a->numbers = n == c->numbers ? n : NULL;
+    if (turning)
+        o->status =
+            axe_turning_plan(c->cx, c->d, axe_between_whole(n->u.tensor), need,
+                             turning, &a->plan);
+    else if (n->u.tensor->rank > 0)
+        o->status = axe_dist_reshard(
+            c->cx, c->d, axe_between_whole(n->u.tensor), need, NULL, &a->plan);
+    if (o->status == AXE_OK)
+        axe_bound_find(o, n, a);
+    o->time += a->plan && !a->bound && n != c->numbers ? a->plan->time : 0;
+    axe_list_push(&o->arg, a);
+}
+
+static double
+work(axe_chooser *c)
+{
+    double n = iteration_us;
+
+    for (int i = 0; i < c->n_index; i++)
+        n *= (double)axe_dist_value(c->d, NULL, 0, axe_cut_extent(c, i, false));
+    return n;
+}
+
+/* What the statement takes by this choice. */
+static axe_status
+price(axe_chooser *c, axe_operands *o, axe_between_arg *result, double *cost)
+{
+    const axe_tensor *dst = axe_between_whole(c->s->dst->u.tensor);
+
+    *o = (axe_operands){.c = c, .arg = {.cx = c->cx}};
+    AXE_TRY(axe_bound_open(c));
+    axe_node_walk(c->s->value, visit_operand, o);
+    AXE_TRY(o->status);
+    *result = (axe_between_arg){.tensor = axe_dist_find(c->d, dst->name),
+                                .local = made_result(c)};
+    AXE_TRY(
+        axe_dist_reshard(c->cx, c->d, result->local, dst, NULL, &result->plan));
+    o->time += result->plan ? result->plan->time : 0;
+    *cost = o->time + work(c);
+    return AXE_OK;
+}
+
+/* Devices have parts of sizes and constants; a count of another kind, as
+ * `2*M + 1`, is whole on each. */
+static bool
+may_cut(const axe_chooser *c)
+{
+    const axe_node *e;
+    int64_t         n;
+
+    for (int a = 0; a < c->d->k->n_axis; a++) {
+        e = c->choice[a] < c->n_index ? c->extent[c->choice[a]] : NULL;
+        if (e && e->op != AXE_OP_var && !axe_is_iconst(e, &n))
+            return false;
+    }
+    return true;
+}
+
+/* The next choice, as a number counts; false behind the last. */
+static bool
+next_choice(axe_chooser *c)
+{
+    for (int a = c->d->k->n_axis - 1; a >= 0; a--) {
+        if (c->choice[a] > 0) {
+            c->choice[a]--;
+            return true;
+        }
+        c->choice[a] = c->n_index;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------- plans */
+
+/* Does a copy take the source turned along the axis that the result's dimension
+ * is cut along? */
+static bool
+turns(const axe_chooser *c, int dim, axe_dist_turn *turn)
+{
+    const axe_node *v = c->s->value, *dst = c->s->dst;
+    const axe_node *e = axe_between_whole(dst->u.tensor)->shape[dim];
+    int             index;
+
+    return axe_is_cut(e) && e->u.var->part->n_axis == 1 &&
+           axe_turn_find(c, v->arg[dim], v->u.tensor->shape[dim],
+                         e->u.var->part->axis[0], &index, turn) &&
+           dst->arg[dim]->u.var == turn->index;
+}
+
+/* dst[m, n] = src[m, n], all of both; or turned. */
+static bool
+is_copy(const axe_chooser *c, axe_turning **turning)
+{
+    const axe_node *v = c->s->value, *dst = c->s->dst;
+    axe_dist_turn   turn;
+
+    *turning = NULL;
+    if (v->op != AXE_OP_load || v->n_arg != dst->n_arg || v->n_arg == 0)
+        return false;
+    for (int k = 0; k < v->n_arg; k++)
+        if (turns(c, k, &turn))
+            add_turn(c->cx, v->n_arg, k, turn, turning);
+        else if (axe_lone_index(c, v->arg[k], v->u.tensor->shape[k]) < 0 ||
+                 !axe_node_same(v->arg[k], dst->arg[k]))
+            return false;
+    return true;
+}
+
+/* A copy is a plan from one layout to another, and nothing is computed. */
+static axe_status
+plan_copy(const axe_chooser *c, axe_turning *turning, axe_between *out)
+{
+    const axe_tensor *src = axe_between_whole(c->s->value->u.tensor);
+    const axe_tensor *dst = axe_between_whole(c->s->dst->u.tensor);
+    axe_between_arg  *a = axe_new(c->cx, axe_between_arg);
+    axe_number        type;
+
+    AXE_TRY(axe_dist_number(c->cx, dst, &type));
+    a->tensor = axe_dist_find(c->d, src->name);
+    a->local = src;
+    out->n_arg = 1;
+    out->arg = a;
+    out->result.tensor = axe_dist_find(c->d, dst->name);
+    out->result.local = src;
+    out->result.turning = turning;
+    AXE_TRY(turning ? axe_turning_plan(c->cx, c->d, src, dst, turning,
+                                       &out->result.plan)
+                    : axe_dist_reshard(c->cx, c->d, src, dst, NULL,
+                                       &out->result.plan));
+    out->time = out->result.plan ? out->result.plan->time : 0;
+    return AXE_OK;
+}
+
+/* The cheapest choice, in c; what it needs and makes. */
+static axe_status
+choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
+{
+    int             choice[MOST_INDICES];
+    double          cost, least = -1;
+    axe_operands    one;
+    axe_between_arg made;
+
+    for (int a = 0; a < c->d->k->n_axis; a++)
+        c->choice[a] = c->n_index;
+    for (int n = 0; n < MOST_CHOICES; n++) {
+        bool may = may_cut(c);
+
+        if (may)
+            AXE_TRY(price(c, &one, &made, &cost));
+        if (may && (least < 0 || cost < least)) {
+            least = cost;
+            *result = made;
+            *o = one;
+            memcpy(choice, c->choice, sizeof choice);
+        }
+        if (!next_choice(c))
+            break;
+    }
+    memcpy(c->choice, choice, sizeof choice);
+    return axe_bound_open(c);
+}
+
+axe_status
+axe_between_plan(axe_ctx *cx, const axe_dist *d, const axe_stmt *s, int number,
+                 axe_between *out)
+{
+    axe_chooser      c = {.cx = cx, .d = d, .s = s, .made = {.cx = cx}};
+    axe_operands     o = {0};
+    axe_between_arg *arg;
+    axe_turning     *turning;
+
+    *out = (axe_between){.stmt = s};
+    take_left(&c);
+    if (is_copy(&c, &turning))
+        return plan_copy(&c, turning, out);
+    take_summed(&c);
+    AXE_TRY(choose(&c, &o, &out->result));
+    arg = axe_new_array(cx, axe_between_arg, o.arg.n);
+    for (int i = 0; i < o.arg.n; i++)
+        arg[i] = *(const axe_between_arg *)o.arg.item[i];
+    out->n_arg = o.arg.n;
+    out->arg = arg;
+    out->time = o.time;
+    return axe_between_compile(&c, &o, &out->result, number, &out->program);
+}

@@ -1,0 +1,76 @@
+/* dist_int.h - a choice of what devices share of a statement between them:
+ * between.c makes it, local.c what each of them computes then. */
+#ifndef AXE_RUN_DIST_DIST_INT_H
+#define AXE_RUN_DIST_DIST_INT_H
+
+#include "ir/list.h"
+#include "run/dist/dist.h"
+
+enum { MOST_INDICES = 16 };
+
+typedef struct axe_chooser {
+    axe_ctx        *cx;
+    const axe_dist *d;
+    const axe_stmt *s;
+    int             n_index; /* that axes may cut: free ones, then summed */
+    const axe_var  *index[MOST_INDICES];
+    const axe_node *extent[MOST_INDICES];
+    int             n_free;
+    int             choice[MOST_INDICES]; /* of an axis: an index, or n_index */
+    const axe_node *numbers; /* a load that bounds what is brought, or NULL */
+    axe_list        made;    /* axe_var: sizes of parts that k has not */
+} axe_chooser;
+
+/* The index that is all of a subscript, or -1. */
+int axe_lone_index(const axe_chooser *c, const axe_node *sub,
+                   const axe_node *extent);
+/* The index that goes through a dimension as devices do that share it by the
+ * choice: alone, or *turn, whose ->index is NULL else; -1. */
+int axe_cut_index(const axe_chooser *c, const axe_node *sub,
+                  const axe_node *extent, axe_dist_turn *turn);
+/* Does a subscript turn devices along the axis, of which each has a block of
+ * the dimension, which *index goes through? */
+bool axe_turn_find(const axe_chooser *c, const axe_node *sub,
+                   const axe_node *extent, int axis, int *index,
+                   axe_dist_turn *out);
+bool axe_turns_same(const axe_turning *a, const axe_turning *b);
+/* Plans to what is needed turned; *out is one that moves something. */
+AXE_CHECK axe_status axe_turning_plan(axe_ctx *cx, const axe_dist *d,
+                                      const axe_tensor *from,
+                                      const axe_tensor *to, axe_turning *t,
+                                      const axe_reshard_plan **out);
+/* How many values of the index a device has, or from which on; its extent, or
+ * NULL, where it is not cut. */
+const axe_node *axe_cut_extent(axe_chooser *c, int index, bool first);
+/* The same of a load's subscript; -1: the dimension is needed whole. */
+int axe_load_index(const axe_chooser *c, const axe_node *load, int dim,
+                   axe_dist_turn *turn);
+/* A tensor as a load of it is needed; *turning NULL: not turned. */
+axe_tensor *axe_needed(axe_chooser *c, const axe_node *load,
+                       axe_turning **turning);
+/* As all devices have it, declared. */
+const axe_tensor *axe_between_whole(const axe_tensor *t);
+
+typedef struct axe_operands {
+    axe_chooser *c;
+    axe_list     arg; /* axe_between_arg * */
+    axe_status   status;
+    double       time;
+} axe_operands;
+
+/* By the choice, what bounds what is brought: c->numbers (bound.c). */
+AXE_CHECK axe_status axe_bound_open(axe_chooser *c);
+/* Give an operand of that load its bound, if it is what the numbers bound; they
+ * are an operand already. */
+void axe_bound_find(const axe_operands *o, const axe_node *load,
+                    axe_between_arg *a);
+/* The operand that is this tensor, needed so; NULL. */
+const axe_between_arg *axe_operand_needed(const axe_operands *o, int tensor,
+                                          const axe_tensor  *need,
+                                          const axe_turning *turning);
+/* What each device computes, compiled. */
+AXE_CHECK axe_status axe_between_compile(axe_chooser *c, const axe_operands *o,
+                                         axe_between_arg *result, int number,
+                                         const axe_program **out);
+
+#endif
