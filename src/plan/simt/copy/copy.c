@@ -178,6 +178,38 @@ choose_piece(attempt *a, const axe_var *v)
     return false;
 }
 
+/* Does an element of an index tensor say where an element is? */
+static bool
+is_picked(const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        return n->u.tensor->rank > 0;
+    for (int i = 0; i < n->n_arg; i++)
+        if (is_picked(n->arg[i]))
+            return true;
+    return false;
+}
+
+/* Elements that are picked one by one, and each as large as a row moves, into
+ * a stage: threads would wait for them, and an engine does not.  Elsewhere
+ * nobody is ahead. */
+static bool
+choose_single(attempt *a)
+{
+    const axe_node *load = a->from->load;
+    int             bits = axe_type_table[a->type].bits;
+    const axe_atom *row = bits % 8 == 0 ? find_piece(a, bits / 8) : NULL;
+    bool            picked = false;
+
+    for (int d = 0; d < load->n_arg; d++)
+        picked = picked || is_picked(load->arg[d]);
+    if (!row || !picked || !a->out.in || !a->to->tensor->pipeline)
+        return false;
+    a->out.atom = row;
+    a->out.param = a->out.width = 1;
+    return true;
+}
+
 /* How far apart the steps of a digit are in global memory, for sorting: digits
  * whose strides have sizes in them are slower, those that elements pick the
  * place by are slowest. */
@@ -287,12 +319,12 @@ plan_each(attempt *a)
     int            n;
     const axe_var *fast = fast_index(a);
 
-    if (!fast) {
+    if (!fast && !choose_single(a)) {
         axe_rejected(a->p, a->r, "copies by pieces",
                      "the two sides have no neighbours in common");
         return false;
     }
-    if (!choose_piece(a, fast))
+    if (fast && !choose_piece(a, fast))
         return false;
     if (!list_digits(a, fast, &n, d, AXE_LEN(d))) {
         axe_rejected(a->p, a->r, a->out.atom->name,
