@@ -43,6 +43,8 @@ done
 grep -q 'on 3 devices by shm, sm_90a each' out || fail "where it ran"
 # three ranks on two, whose streams do things when waited for; little room behind the heap
 export FAKE_GPUS=2 PTX_LATE=1 FAKE_GRAIN=4096
+env -u AXE_CACHE -u HOME -u XDG_CACHE_HOME "$AXE" run $D/gemm_allreduce.axe M=9 N=9 K=9 --random \
+    --check -t sm_90a --devices 2 >out 2>&1 && grep -q ': ok, ' out || fail "no cache"
 right -t sm_90a $D/allgather_gemm.axe M=37 N=50 K=33 $small --devices 3
 right -t sm_90a $D/mlp.axe mlp_sequence T=9 H=20 F=30 --devices 3
 right -t sm_90a $D/all2all.axe combine P=3 C=2 H=5 T=7 S=2 E=6 --devices 3

@@ -79,7 +79,8 @@ gpu_of(const axe_dist_runner *r)
     return ((const on_gpu *)r->state)->gpu;
 }
 
-/* The driver is not started: this process may be about to fork ranks. */
+/* The driver is not started: this process may be about to fork ranks.  Where
+ * nothing is kept, each of them compiles. */
 static axe_status
 warm(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p)
 {
@@ -87,6 +88,8 @@ warm(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p)
     axe_gpu_prepared     done;
 
     AXE_TRY(axe_cuda_find(cx));
+    if (n == 0 || !axe_cache_choose(cx, d->want_cache))
+        return AXE_OK;
     return axe_gpu_prepare(cx, &spec, n, p, &done);
 }
 
