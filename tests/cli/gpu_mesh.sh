@@ -147,6 +147,23 @@ stops "rank [0-2] of 3 waited 1 s for all others in NCCL's all-reduce" \
 "$AXE" run $D/reduce_scatter.axe --random --devices 2 -t sm_90a --time=2 >out 2>&1 &&
     grep -q 'time' out || fail "times"
 
+# ranks that somebody else has started: processes that have nothing to do with one another
+for r in 1 0; do
+    AXE_RANK=$r AXE_SIZE=2 AXE_LOCAL_RANK=$r AXE_LOCAL_SIZE=2 AXE_RENDEZVOUS=gpus$$ "$AXE" run \
+        $D/gemm_allreduce.axe M=9 N=9 K=9 --random --check -t sm_90a >out$r 2>&1 &
+done
+wait
+cat out0 out1 >out
+grep -q ': ok, ' out0 && [ ! -s out1 ] || fail "launched ranks"
+if command -v mpirun.openmpi >/dev/null; then
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=isolated \
+        OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader \
+        timeout -k 5 60 mpirun.openmpi -n 2 "$AXE" run $D/gemm_allreduce.axe M=9 N=9 K=9 --random \
+        -t sm_90a >out 2>&1 </dev/null
+    grep -q 'ranks with GPUs reach one another by engine shm, and this is openmpi' out &&
+        grep -q 'help: give --engine shm' out || fail "MPI"
+fi
+
 # ------------------------------------------------------------------ failures
 unset AXE_NVRTC FAKE_GRAIN
 export AXE_CUDA=$built/libfake_cuda.so FAKE_GPUS=3 FAKE_FAIL_ON=1
