@@ -166,6 +166,8 @@ static const struct { const char *mesh, *src, *dst, *want; } plans[] = {
     {"x=2, y=3", "12@(x, y)", "12@(x, y+1)", "=permute over y: 12@(x, y+1) [2/2/12/1]"},
     {"x=4, y=2", "24@x, 24@y", "24@(x+1), 24@(y+1)", "=permute over x, y: 24@(x+1), 24@(y+1) [72/72/576/1]"},
     {"x=8, y=2", "(2, 4) : (8@gpuid, 2@gpuid) + [2 : 1@gpuid]", "8@(x+4)", "=permute over x:(1)2: 8@(x:(1)2+1, x:(2)4) [1/1/16/1]"},
+    {"node=2@far, gpu=8", "4096@(node, gpu), 4", "4096@(node+1), 4", "=permute over node: 4096@(node+1, gpu), 4 [1024/1024/16384/1]; all-gather over gpu: 4096@(node+1), 4 [7168/7168/114688/7]"},
+    {"x=4, y=4", "8@x, 3", "8@(y+1), 3", "=permute over x, y: 8@(y+1), 3 [6/18/72/1]"},
     {"x=8", "(2, 4) : (4@gpuid, 1@gpuid)", "8@(x+1)", "EUNSUPPORTED reshard: 8 devices, 1 apart, are turned (1*x+1) and have to be cut in parts of 4"},
     {"x=4", "24@(2*x+1)", "24", "ESHAPE SRC: 2 times the number of a device, modulo 4, is the same for several"},
     {"x=16384", "32768@(3*x)", "32768", "ELIMIT SRC: 16384 devices are turned by a factor; up to 8192 are"},
