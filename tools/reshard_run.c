@@ -117,21 +117,25 @@ judge(axe_ctx *cx, axe_engine *e, const verdict *mine)
     return AXE_OK;
 }
 
-static axe_status
-on_rank(axe_ctx *cx, axe_engine *e, void *user)
+/* Zeros; NULL: there is no memory for that many. */
+static void *
+elements(const job *j, int64_t n)
 {
-    job            *j = user;
+    return n < INT64_MAX
+               ? calloc((size_t)n + 1, (size_t)axe_number_bytes(j->type))
+               : NULL;
+}
+
+static axe_status
+carry_out(axe_ctx *cx, axe_engine *e, job *j, void *src, void *dst)
+{
     int64_t         rank = axe_engine_rank(e);
-    int64_t         n_src = axe_reshard_held(j->plan, false, rank);
     int64_t         n_dst = axe_reshard_held(j->plan, true, rank);
-    size_t          width = (size_t)axe_number_bytes(j->type);
-    void           *src = axe_alloc(cx, (size_t)(n_src + 1) * width);
-    void           *dst = axe_alloc(cx, (size_t)(n_dst + 1) * width);
     verdict         v = {0};
     struct timespec from, to;
 
     fill(j, rank, src);
-    memset(dst, 0xA5, (size_t)n_dst * width);
+    memset(dst, 0xA5, (size_t)(n_dst * axe_number_bytes(j->type)));
     AXE_TRY(axe_engine_barrier(e));
     timespec_get(&from, TIME_UTC);
     AXE_TRY(axe_reshard_run(e, j->plan, j->type, src, dst, &j->traffic));
@@ -141,6 +145,31 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
     j->engine = axe_engine_name(e);
     compare(j, rank, dst, &v);
     return judge(cx, e, &v);
+}
+
+static axe_status
+on_rank(axe_ctx *cx, axe_engine *e, void *user)
+{
+    job       *j = user;
+    int64_t    rank = axe_engine_rank(e);
+    int64_t    n_src = axe_reshard_held(j->plan, false, rank);
+    int64_t    n_dst = axe_reshard_held(j->plan, true, rank);
+    void      *src = elements(j, n_src), *dst = elements(j, n_dst);
+    axe_status st;
+
+    if (src && dst)
+        st = carry_out(cx, e, j, src, dst);
+    else {
+        st = axe_fail(cx, AXE_NOWHERE, AXE_EIO,
+                      "reshard: no memory for the %" PRId64 " elements of rank "
+                      "%" PRId64 " before and the %" PRId64 " behind",
+                      n_src, rank, n_dst);
+        axe_help(cx, "without --run the plan alone is shown; a smaller tensor "
+                     "over the same mesh has one like it");
+    }
+    free(src);
+    free(dst);
+    return st;
 }
 
 static void
