@@ -50,12 +50,19 @@ find(axe_ctx *cx, const char *name, const engine_ops **out)
 static axe_status
 check(axe_ctx *cx, const axe_launcher *l, const axe_engine_options *o)
 {
-    if (o->n_rank < 0 || o->n_rank > ENGINE_RANKS || o->heap < 0 ||
-        o->timeout_ms < 0)
+    if (o->heap < 0 || o->timeout_ms < 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "engine: 1 to %d ranks, with memory and times that are "
-                        "not negative",
-                        ENGINE_RANKS);
+                        "engine: %" PRId64 " bytes of memory and %" PRId64
+                        " ms of time: neither is negative",
+                        o->heap, o->timeout_ms);
+    if (o->n_rank < 0 || o->n_rank > ENGINE_RANKS) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                 "engine: %" PRId64 " ranks are wanted, and 1 to %d can run",
+                 o->n_rank, ENGINE_RANKS);
+        axe_help(cx, "for larger meshes there are plans: axe explain, and "
+                     "axe reshard without --run");
+        return AXE_EARG;
+    }
     if (o->launcher)
         AXE_TRY(engine_check_launcher(cx, l));
     if (l->launcher && o->n_rank > 0 && o->n_rank != l->size)
