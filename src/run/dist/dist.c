@@ -30,6 +30,34 @@ axe_dist_check(axe_ctx *cx, const axe_program *p)
     return AXE_OK;
 }
 
+static const axe_tensor *
+param_named(const axe_kernel *k, const char *name)
+{
+    for (int i = 0; i < k->n_param; i++)
+        if (strcmp(k->param[i]->name, name) == 0)
+            return k->param[i];
+    return NULL;
+}
+
+axe_status
+axe_dist_check_orders(axe_ctx *cx, const axe_kernel *k,
+                      const axe_compile_spec *spec)
+{
+    for (int i = 0; i < spec->n_order; i++) {
+        const axe_tensor *t = param_named(k, spec->order_name[i]);
+
+        if (!t || strcmp(spec->order[i], "C") == 0)
+            continue;
+        axe_fail(cx, t->at, AXE_EUNSUPPORTED,
+                 "%s is of order \"%s\", and arrays of kernels over a mesh are "
+                 "row-major",
+                 t->name, spec->order[i]);
+        axe_help(cx, "copy it so before, as np.ascontiguousarray does");
+        return AXE_EUNSUPPORTED;
+    }
+    return AXE_OK;
+}
+
 axe_status
 axe_dist_outside(axe_ctx *cx, const axe_kernel *k, const axe_kernel **out)
 {

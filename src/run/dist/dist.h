@@ -22,6 +22,11 @@
 #include "ir/mesh.h"
 #include "run/program.h"
 
+/* Parts of devices are blocks of row-major arrays.
+ * Errors  EUNSUPPORTED: another order is asked for, or an array has it */
+AXE_CHECK axe_status axe_dist_check_orders(axe_ctx *cx, const axe_kernel *k,
+                                           const axe_compile_spec *spec);
+
 /* A kernel of no statement, whose arguments are the whole ones of k, and whose
  * sizes those that are the same on all devices. */
 AXE_CHECK axe_status axe_dist_outside(axe_ctx *cx, const axe_kernel *k,
