@@ -187,7 +187,11 @@ axe_run_on_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     AXE_TRY(axe_device_new(cx, &spec, &device));
     st = run(cx, a, device, r, &j);
     axe_device_free(device);
-    if (st == AXE_OK)
-        r->on = describe(cx, r, &j);
-    return st;
+    if (st != AXE_OK)
+        return st;
+    r->on = describe(cx, r, &j);
+    r->n_device = j.plan->d.n_device;
+    r->n_thread = (int)j.spec.n_thread;
+    r->engine = j.engine;
+    return AXE_OK;
 }

@@ -199,6 +199,16 @@ put_names(axe_buf *b, const axe_run *r)
 }
 
 static void
+put_devices(axe_buf *b, const axe_run *r)
+{
+    axe_putf(b, "\"devices\": %" PRId64 ", \"engine\": \"%s\", ", r->n_device,
+             r->engine);
+    if (r->check && r->moved)
+        axe_putf(b, "\"moved\": %" PRId64 ", \"planned\": %" PRId64 ", ",
+                 r->moved[0], r->moved[1]);
+}
+
+static void
 put_arguments(axe_buf *b, const axe_run *r)
 {
     axe_puts(b, "\"sizes\": {");
@@ -241,6 +251,8 @@ axe_run_print_json(axe_ctx *cx, const axe_run *r)
     else
         axe_puts(&b, "null");
     axe_puts(&b, ", ");
+    if (r->n_device > 0)
+        put_devices(&b, r);
     put_arguments(&b, r);
     if (r->n_time > 0)
         put_time(&b, r);

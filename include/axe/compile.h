@@ -176,7 +176,8 @@ AXE_CHECK axe_status axe_source_signature(axe_ctx *cx, int32_t source,
                                           axe_signature *out);
 
 const char *axe_program_kernel(const axe_program *p);
-/* The machine it was planned for, "cpu-avx2"; NULL if not so far. */
+/* The machine it was planned for, "cpu-avx2"; NULL if not so far.  Over a mesh:
+ * that of each device. */
 const char *axe_program_machine(const axe_program *p);
 /* Does axe/gpu.h run it? */
 bool axe_program_on_gpu(const axe_program *p);

@@ -165,7 +165,9 @@ axe_program_kernel(const axe_program *p)
 const char *
 axe_program_machine(const axe_program *p)
 {
-    return p && p->plan ? p->plan->machine->name : NULL;
+    if (!p || (!p->plan && !p->meshed))
+        return NULL;
+    return p->plan ? p->plan->machine->name : p->machine->name;
 }
 
 bool

@@ -216,10 +216,14 @@ says 1 'is no JSON yet' "$AXE" explain --json $D/gemm_allreduce.axe
 says 0 'no errors' "$AXE" check $D/*.axe
 "$AXE" fmt --check $D/*.axe own.axe || fail "the form of kernels"
 says 0 '"check"' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --check --json
+mv out report
 says 1 'X is of order "F", and arrays of kernels over a mesh are row-major' \
     "$AXE" run $D/reduce_scatter.axe --random --devices 2 --order X=F
 says 1 'X is of order "strided", and' \
     "$AXE" run $D/reduce_scatter.axe --random --devices 2 --order X=strided
+says 0 '"machine": "cpu' cat report
+says 0 '"devices": 2, "engine": "shm", "moved": ' cat report
+says 0 '"threads": 3, ' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --threads 3 --json
 says 0 'time: median' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --time=3
 
 # the IR reads back

@@ -58,6 +58,9 @@ says 0 '3 devices, 42240 bytes between them; plans: 2, in ' "$AXE" sim \
 says 0 '"devices": 3, "moved": 42240, ' "$AXE" sim \
     $D/gemm_reduce_scatter.axe --random M=99 N=40 K=12 --devices 3 $small --json
 
+says 0 '"machine": "sm_90a", ' "$AXE" sim \
+    $D/gemm_reduce_scatter.axe --random M=9 N=4 K=12 --devices 2 $small --json
+
 says 1 'names no mesh, and --devices is for one that does' \
     "$AXE" sim "$SRC/kernels/softmax.axe" --random M=4 N=4 --devices 2
 says 0 'ns of a device:' "$AXE" sim $D/allgather_gemm.axe $small \
