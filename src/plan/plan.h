@@ -209,6 +209,7 @@ typedef struct axe_staged {
  * of more dimensions is such matrices of its last two, one behind the other. */
 typedef struct axe_packing {
     int64_t lanes, group; /* 0: not packed */
+    int64_t panel;        /* vectors of sums that lanes are */
     int     column;       /* which of its last two dimensions n is */
 } axe_packing;
 

@@ -110,11 +110,11 @@ load(axe_lowering *lw, axe_mem m, int lanes, axe_type type,
     return r;
 }
 
-/* A packed b comes from memory and is read in order: ask for what is some way
- * ahead, into the second level; in the first it would drive out rows of a.  Not
- * where few rows are multiplied, so that a line takes longer to come than to
- * use: memory is then busy all the time, and what the hardware asks for by
- * itself comes sooner alone. */
+/* A packed b comes from memory and is read in order, its vectors each by itself
+ * or as one panel: ask for what is some way ahead, into the second level; in
+ * the first it would drive out rows of a.  Not where few rows are multiplied,
+ * so that a line takes longer to come than to use: memory is then busy all the
+ * time, and what the hardware asks for by itself comes sooner alone. */
 enum { AHEAD_BYTES = 4096, LINE_BYTES = 64, LINE_CYCLES = 8 };
 
 static bool
@@ -130,6 +130,7 @@ static void
 ask_ahead(axe_lowering *lw, axe_lblock *blk, const axe_cpu_tile *tl, axe_mem m)
 {
     int      bytes = axe_type_table[m.tensor->type].bits / 8;
+    int64_t  panel = lw->plan->pack[m.tensor->id].panel;
     axe_lir *l;
 
     if (!m.tensor->packed || !waits_for_work(lw, tl, bytes))
@@ -138,7 +139,7 @@ ask_ahead(axe_lowering *lw, axe_lblock *blk, const axe_cpu_tile *tl, axe_mem m)
     l->op = AXE_LOP_prefetch;
     l->i = 2;
     l->mem = m;
-    l->mem.at = axe_sum(lw, m.at, axe_int(lw, AHEAD_BYTES / bytes));
+    l->mem.at = axe_sum(lw, m.at, axe_int(lw, AHEAD_BYTES / bytes * panel));
 }
 
 /* A vector of what a later task reads, to the second level. */

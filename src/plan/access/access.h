@@ -119,6 +119,9 @@ const axe_node *axe_packed_load(const axe_planner *p, const axe_node *load);
 /* axe_operand.next of such a tile; NULL: tasks that follow read the same. */
 const axe_node *axe_packed_next(axe_planner *p, const axe_node *load);
 
+/* Does a tile that is filled with columns `at` begin at a multiple of unit? */
+bool axe_packed_begins(const axe_planner *p, const axe_node *at, int64_t unit);
+
 /* The access `load` of such a tile as one of its source.  Guards say where the
  * source ends; what is visited up to the next whole vector and group are zeros.
  * Errors  EUNSUPPORTED: it does not begin at whole vectors and groups */

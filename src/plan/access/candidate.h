@@ -46,6 +46,7 @@ typedef struct axe_candidate {
     /* One core: */
     axe_type type;   /* of the sums */
     bool     narrow; /* tiles may have fewer vectors */
+    int64_t  panel;  /* vectors of a packed b that lie together; else 1 */
     /* Many threads: */
     int               param;
     int64_t           pair;    /* CTAs that it multiplies for at once */

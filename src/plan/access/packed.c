@@ -5,11 +5,13 @@
  *
  *     ((n / V, V), (k / g, g)) : ((V*Kp, g), (V*g, 1))
  *
- * V columns together, as many as a vector of sums has; g neighbours of the sum
- * in one lane; Kp = k rounded up to g; zeros up to whole vectors and groups.
- * Then the tile has no memory, filling it is no work, and tasks read the
- * argument: columns from j on begin at j * Kp, the sum from k on at k * V.  Kp
- * and V are the argument's strides, which a launch binds.
+ * V columns together, a panel: as many as a register tile has, which then reads
+ * one run of memory, or, where tiles of columns are not whole panels, as many
+ * as a vector of sums; g neighbours of the sum in one lane; Kp = k rounded up
+ * to g; zeros up to whole panels and groups.  Then the tile has no memory,
+ * filling it is no work, and tasks read the argument: columns from j on begin
+ * at j * Kp, the sum from k on at k * V.  Kp and V are the argument's strides,
+ * which a launch binds.
  *
  * An argument of more dimensions is such a matrix for each value of the outer
  * ones, one behind the other: the weights of experts, or of layers.  Which one,
@@ -171,6 +173,11 @@ axe_packed_next(axe_planner *p, const axe_node *load)
                      (const axe_node *[]){in, n, zero});
     part = axe_node2(p->cx, AXE_OP_mod, axe_var_node(p->cx, AXE_NOWHERE, v),
                      axe_index_const(p->cx, NEXT));
+    if (k->panel > 1)
+        return axe_node2(
+            p->cx, AXE_OP_add, n,
+            axe_node2(p->cx, AXE_OP_mul, part,
+                      axe_index_const(p->cx, k->lanes / k->panel * k->group)));
     part = axe_node2(p->cx, AXE_OP_mul, part,
                      axe_unit_node(p, t->stride[k->column].unit));
     part = axe_node2(p->cx, AXE_OP_mul, part, axe_index_const(p->cx, k->lanes));
@@ -201,6 +208,18 @@ begins_at(const axe_planner *p, const axe_affine *outer, int64_t unit)
             !axe_retile_of(p->n_retile, p->retile, outer->var[i]))
             return false;
     return true;
+}
+
+bool
+axe_packed_begins(const axe_planner *p, const axe_node *at, int64_t unit)
+{
+    axe_affine a;
+    bool       ok = axe_affine_of(p->cx, at, &a) && a.constant % unit == 0;
+
+    for (int i = 0; ok && i < a.n; i++)
+        ok = a.var[i]->kind == AXE_VAR_INDEX || a.coef[i] % unit == 0 ||
+             axe_retile_of(p->n_retile, p->retile, a.var[i]);
+    return ok;
 }
 
 /* v moves by whole vectors, or groups, and within them. */

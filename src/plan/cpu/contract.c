@@ -93,10 +93,8 @@ enumerate(axe_planner *p, axe_request *r, axe_product *q)
 
 /* ------------------------------------------------------------------ match */
 
-/* The register tile with the most multiply-adds per load, within the registers:
- * rows of a come from L1, vectors of b stream from L2, which costs about twice
- * as much.  Of equals the one with most rows: packing a transposes blocks of
- * them. */
+/* The register tile that is worth most.  Of equals the one with most rows:
+ * packing a transposes blocks of them. */
 static bool
 choose_tile(const axe_machine *mc, const axe_attr *pin, axe_candidate *c)
 {
@@ -104,11 +102,11 @@ choose_tile(const axe_machine *mc, const axe_attr *pin, axe_candidate *c)
 
     for (int i = 1; i <= mc->n_vreg; i++)
         for (int j = 1; j <= mc->n_vreg; j++) {
-            double  score = (double)(i * j) / (i + 2 * j);
+            double  score = axe_tile_worth(mc, i, j);
             int64_t unit = (c->narrow ? 1 : j) * c->n.atom;
             if (c->m.extent % i != 0 || c->n.extent % unit != 0 ||
-                j * c->n.atom > c->n.extent || i * j + j + 1 > mc->n_vreg ||
-                score < best ||
+                j * c->n.atom > c->n.extent || score == 0 || score < best ||
+                (j % c->panel != 0 && c->panel % j != 0) ||
                 (pin && (pin->value[0] != i || pin->value[1] != j)))
                 continue;
             best = score;
@@ -158,7 +156,8 @@ match_extents(const axe_product *q, axe_candidate *c)
     }
     for (; c->n.atom >= 2 && c->n.atom * axe_type_table[c->type].bits >= bits;
          c->n.atom /= 2) {
-        c->narrow = vectors_alike(q, c);
+        c->panel = axe_panel_of(q, c);
+        c->narrow = c->panel == 1 && vectors_alike(q, c);
         if (choose_tile(q->p->mc, pin, c))
             return true;
     }
@@ -372,33 +371,6 @@ axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 
 /* ------------------------------------------------------------- open tiles */
 
-/* The tile of b as a view of the packed argument. */
-static bool
-see_packed(const axe_product *q, const axe_tensor *packed,
-           const axe_candidate *c)
-{
-    const axe_node *y = q->load[2];
-    const axe_stmt *fill = axe_only_writer(q->p, y->u.tensor);
-    axe_place      *pl = &q->p->place[y->u.tensor->id];
-    int             column = -1;
-
-    if (packed->rank < 2 || y->n_arg != 2 || q->ro.n_batch > 0)
-        return false;
-    for (int d = packed->rank - 2; d < packed->rank; d++) {
-        const axe_var *v = axe_alone_in(q->p, fill->value->arg[d]);
-        for (int i = 0; i < 2; i++)
-            if (fill->dst->arg[i]->u.var == v &&
-                axe_mentions(y->arg[i], q->ro.n->var))
-                column = d;
-    }
-    if (column < 0)
-        return false;
-    q->p->pack[packed->id] = (axe_packing){c->n.atom, c->k.atom, column};
-    pl->view = packed;
-    pl->why = axe_textf(q->p->cx, "no memory: %s is packed", packed->name);
-    return true;
-}
-
 /* Would the statement run by this candidate, with its open tiles laid out for
  * it?  The layouts stay if it would, or if it is the last. */
 static bool
@@ -408,6 +380,7 @@ try_candidate(axe_product *q, axe_candidate *c, bool last)
     const axe_tensor *t[3],
         *packed = axe_packed_source(p, q->s, q->load[2]->u.tensor);
     axe_place    old[3];
+    axe_packing  lay = packed ? p->pack[packed->id] : (axe_packing){0};
     axe_mark     m = axe_ctx_mark(p->cx);
     axe_schedule out = axe_core_begin(p, q->s);
     bool         ok = match_extents(q, c), laid = true;
@@ -417,7 +390,7 @@ try_candidate(axe_product *q, axe_candidate *c, bool last)
         old[i] = p->place[t[i]->id];
     }
     if (ok && packed)
-        ok = see_packed(q, packed, c);
+        ok = axe_see_packed(q, packed, c);
     if (ok)
         axe_contract_layouts(q, c);
     if (last)
@@ -431,7 +404,7 @@ try_candidate(axe_product *q, axe_candidate *c, bool last)
     for (int i = 0; i < 3; i++)
         p->place[t[i]->id] = old[i];
     if (packed)
-        p->pack[packed->id] = (axe_packing){0};
+        p->pack[packed->id] = lay;
     *q->r = (axe_request){.stmt = q->s};
     axe_ctx_release(p->cx, m);
     return false;

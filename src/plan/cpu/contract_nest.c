@@ -3,6 +3,14 @@
 #include "plan/access/access.h"
 #include "plan/cpu/cpu.h"
 
+double
+axe_tile_worth(const axe_machine *mc, int rows, int vectors)
+{
+    return rows * vectors + vectors + 1 > mc->n_vreg
+               ? 0
+               : (double)(rows * vectors) / (rows + 2 * vectors);
+}
+
 /* Operand 0, 1 or 2 of the product: c, a, b. */
 const axe_operand *
 axe_product_operand(const axe_product *q, int i)

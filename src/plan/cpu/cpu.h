@@ -32,6 +32,10 @@ bool axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out);
 
 /* ---------------------------------------------------------- contract_nest.c */
 
+/* What a register tile is worth, its multiply-adds for each load: rows of a
+ * come from L1, vectors of b stream from L2, which costs about twice as much.
+ * 0: its sums, a row of b and an element of a are more than the registers. */
+double axe_tile_worth(const axe_machine *mc, int rows, int vectors);
 /* The operand 0, 1 or 2 of the product: c, a, b. */
 const axe_operand *axe_product_operand(const axe_product *q, int i);
 /* The loops; false if an index cannot be cut so. */
@@ -125,6 +129,16 @@ AXE_CHECK axe_status axe_map_plan(axe_planner *p, axe_request *r,
 void axe_map_order(axe_planner *p, const axe_request *r, axe_nest *nest,
                    const axe_schedule *s, bool by_stride, const axe_var *last2,
                    const axe_var *last);
+
+/* ------------------------------------------------------------------ panel.c */
+
+/* Vectors of columns of the candidate's b that lie together, if it is packed;
+ * else 1. */
+int64_t axe_panel_of(const axe_product *q, const axe_candidate *c);
+/* The tile of b as a view of the packed argument, if its columns are the
+ * product's; notes how that lies. */
+bool axe_see_packed(const axe_product *q, const axe_tensor *packed,
+                    const axe_candidate *c);
 
 /* --------------------------------------------------------- register_tiles.c */
 

@@ -84,6 +84,69 @@ test_choice(void **state)
     }
 }
 
+/* Tiles of two widths are filled from W. */
+#define SCOPE(Y)                                                               \
+    " cta (j : N by %d, i : M by 8) {\n"                                       \
+    " reg f32 c[8, %d] = 0; shared f32 a[8, 16]; shared f32 b[%d, 16];\n"      \
+    " for (t : K by 16) { a[m, k] = X[i*8 + m, t*16 + k];\n"                   \
+    " b[n, k] = W[j*%d + n + %d, t*16 + k]; c[m, n] += a[m, k] * b[n, k]; }\n" \
+    " " Y "[i*8 + m, j*%d + n] = c[m, n]; }\n"
+static const char two[] =
+    "kernel k(in f32 X[M, K], in f32 W[N, K], out f32 Y[M, N],\n"
+    " out f32 Z[M, N]) { index m, n, k;\n" SCOPE("Y") SCOPE("Z") "}\n";
+
+static axe_status
+compile_two(axe_ctx *cx, const char *machine, int w, int v, int from,
+            axe_stage last, const axe_program **p)
+{
+    static char out[2048];
+    int         n =
+        snprintf(out, sizeof out, two, w, w, w, w, from, w, v, v, v, v, 0, v);
+    int32_t          source = axe_source_add(cx, "k.axe", out, (size_t)n);
+    axe_compile_spec spec = {.machine = machine,
+                             .n_order = 1,
+                             .order_name = (const char *[]){"W"},
+                             .order = (const char *[]){"packed"}};
+
+    return axe_compile(cx, source, &spec, last, p);
+}
+
+/* As many columns lie together as the best register tile has, whichever this
+ * one's are, but where some tile of columns is not so many a few times, or
+ * begins within them. */
+static void
+test_panels(void **state)
+{
+    static const struct {
+        const char *machine;
+        int         w, v, from;
+        const char *type;
+    } row[] = {
+        {"cpu-avx512", 96, 96, 0, "(3, 48), (45, 1)) : ((2160, 1), (48, 1))"},
+        {"cpu-avx512", 96, 48, 0, "(3, 48), (45, 1)) : ((2160, 1), (48, 1))"},
+        {"cpu-avx512", 96, 64, 0, "(7, 16), (45, 1)) : ((720, 1), (16, 1))"},
+        {"cpu-avx512", 64, 96, 0, "(7, 16), (45, 1)) : ((720, 1), (16, 1))"},
+        {"cpu-avx512", 96, 96, 48, "(3, 48), (45, 1)) : ((2160, 1), (48, 1))"},
+        {"cpu-avx512", 96, 96, 16, "(7, 16), (45, 1)) : ((720, 1), (16, 1))"},
+        {"cpu-avx2", 96, 64, 0, "(7, 16), (45, 1)) : ((720, 1), (16, 1))"},
+        {"cpu-avx2", 96, 40, 0, "(13, 8), (45, 1)) : ((360, 1), (8, 1))"},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_program *p;
+        axe_packed         w;
+        if (compile_two(cx, row[i].machine, row[i].w, row[i].v, row[i].from,
+                        AXE_STAGE_LOWER, &p) != AXE_OK ||
+            axe_packed_of(cx, p, "W", (const int64_t[]){100, 45}, &w) != AXE_OK)
+            fail_msg("row %d: %s", i, axe_last_error(cx));
+        assert_string_equal(w.type,
+                            axe_textf(cx, "f32 packed as (%s", row[i].type));
+        axe_ctx_free(cx);
+    }
+}
+
 /* Where tasks that follow may read other matrices, a part of what they read is
  * asked for: its place is known before, and not that of other columns. */
 static void
@@ -233,14 +296,75 @@ test_sums(void **state)
     axe_ctx_free(cx);
 }
 
+enum { WIDE = 100 };
+
+/* The same, also in a last panel that is not full, and beside others. */
+static void
+check_two(axe_device *dev, int v1, int v2)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_program *p;
+    axe_packed         as;
+    axe_exec          *exec;
+    static float       y2[M * WIDE], z[M * WIDE];
+    int64_t            shape[3][2] = {{M, K}, {WIDE, K}, {M, WIDE}};
+    axe_array          array[] = {
+                 {"X", "f32", 2, shape[0], NULL, x},
+                 {"W", "f32", 2, shape[1], NULL, w},
+                 {"Y", "f32", 2, shape[2], NULL, y2},
+                 {"Z", "f32", 2, shape[2], NULL, z},
+    };
+
+    if (compile_two(cx, NULL, v1, v2, 0, AXE_STAGE_C, &p) != AXE_OK ||
+        axe_packed_of(cx, p, "W", shape[1], &as) != AXE_OK)
+        fail_msg("%d, %d: %s", v1, v2, axe_last_error(cx));
+    void *memory = malloc(as.bytes);
+    assert_int_equal(axe_matrix_pack(cx, p, &array[1], memory), AXE_OK);
+    array[1].type = as.type;
+    array[1].stride = as.stride;
+    array[1].data = memory;
+    memset(y2, 0xff, sizeof y2);
+    memset(z, 0xff, sizeof z);
+    if (axe_exec_new(cx, dev, p, &exec) != AXE_OK ||
+        axe_launch(cx, exec, 4, array, 0, NULL) != AXE_OK)
+        fail_msg("%d, %d: %s", v1, v2, axe_last_error(cx));
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < WIDE; n++) {
+            float want = sum(m, n, 0, 0);
+            if (y2[m * WIDE + n] != want || z[m * WIDE + n] != want)
+                fail_msg("%d, %d: [%d, %d] is %g and %g, not %g", v1, v2, m, n,
+                         y2[m * WIDE + n], z[m * WIDE + n], want);
+        }
+    axe_exec_free(exec);
+    free(memory);
+    axe_ctx_free(cx);
+}
+
+static void
+test_run_panels(void **state)
+{
+    static const int row[][2] = {{96, 48}, {48, 64}, {32, 96}};
+    axe_device      *dev;
+    axe_ctx         *cx = axe_ctx_new();
+
+    (void)state;
+    fill(x, M * K, 1);
+    fill(w, E * 2 * N * K, 2);
+    if (axe_device_new(cx, &(axe_device_spec){.n_thread = 2}, &dev) != AXE_OK)
+        skip();
+    for (int i = 0; i < AXE_LEN(row); i++)
+        check_two(dev, row[i][0], row[i][1]);
+    axe_device_free(dev);
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_next),
-        cmocka_unit_test(test_lies),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_choice), cmocka_unit_test(test_panels),
+        cmocka_unit_test(test_next),   cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_sums),   cmocka_unit_test(test_run_panels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
