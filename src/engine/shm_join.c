@@ -146,23 +146,39 @@ greet(axe_engine *e, int to, bool *seen, const char **why)
     return true;
 }
 
+/* Only where ranks take their parent for the job they are of. */
+static void
+help_to_meet(axe_engine *e, const axe_launcher *l)
+{
+    const char *parent =
+        axe_textf(e->cx, "%s.%ld", l->launcher, (long)getppid());
+
+    if (strcmp(l->job, parent) == 0)
+        axe_help(e->cx,
+                 "ranks meet by the process that has started them; where "
+                 "each has another, as a shell, give all of them the same "
+                 "AXE_RENDEZVOUS=NAME");
+}
+
 static axe_status
-not_come(axe_engine *e, const bool *seen)
+not_come(axe_engine *e, const axe_launcher *l, const bool *seen)
 {
     axe_buf b = {.cx = e->cx};
 
     for (int64_t r = 1; r < e->size; r++)
         if (!seen[r])
             axe_putf(&b, "%s%" PRId64, b.len ? ", " : "", r);
-    return axe_fail(e->cx, AXE_NOWHERE, AXE_EDEVICE,
-                    "engine shm: of %" PRId64 " ranks these did not come in "
-                    "%.3g s: %s",
-                    e->size, (double)e->timeout_ms / 1e3, b.text);
+    axe_fail(e->cx, AXE_NOWHERE, AXE_EDEVICE,
+             "engine shm: of %" PRId64 " ranks these did not come in "
+             "%.3g s: %s",
+             e->size, (double)e->timeout_ms / 1e3, b.text);
+    help_to_meet(e, l);
+    return AXE_EDEVICE;
 }
 
 /* Until all others have come, each to be told how it is. */
 static axe_status
-accept_all(axe_engine *e, int at, axe_status st)
+accept_all(axe_engine *e, const axe_launcher *l, int at, axe_status st)
 {
     bool       *seen = axe_new_array(e->cx, bool, e->size);
     int64_t     until = engine_now_ms() + e->timeout_ms;
@@ -174,7 +190,7 @@ accept_all(axe_engine *e, int at, axe_status st)
         int           to;
 
         if (left <= 0 && !why)
-            return not_come(e, seen);
+            return not_come(e, l, seen);
         if (left <= 0)
             break;
         if (poll(&p, 1, left < 1000 ? (int)left : 1000) <= 0)
@@ -199,7 +215,7 @@ shm_give(axe_engine *e, const axe_launcher *l, axe_status st)
 
     if (at >= 0 && bind(at, (struct sockaddr *)&a, n) == 0 &&
         listen(at, SOMAXCONN) == 0)
-        st = accept_all(e, at, st);
+        st = accept_all(e, l, at, st);
     else if (st == AXE_OK)
         st =
             shm_trouble(e->cx, axe_textf(e->cx, "listening for ranks of job %s",
@@ -252,12 +268,15 @@ shm_get(axe_engine *e, const axe_launcher *l, int *fd)
     }
     if (!done && e->speaks)
         *e->speaks = true;
-    if (!done)
-        return axe_fail(e->cx, AXE_NOWHERE, AXE_EDEVICE,
-                        "engine shm: rank %" PRId64 " of job %s waited %.3g s "
-                        "for rank 0 to come",
-                        e->rank, axe_text_plain(e->cx, l->job),
-                        (double)e->timeout_ms / 1e3);
+    if (!done) {
+        axe_fail(e->cx, AXE_NOWHERE, AXE_EDEVICE,
+                 "engine shm: rank %" PRId64 " of job %s waited %.3g s "
+                 "for rank 0 to come",
+                 e->rank, axe_text_plain(e->cx, l->job),
+                 (double)e->timeout_ms / 1e3);
+        help_to_meet(e, l);
+        return AXE_EDEVICE;
+    }
     if (got < 0)
         return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG, "%s", r.text);
     if (fstat(got, &is) < 0 || (size_t)is.st_size != s->bytes) {

@@ -82,6 +82,16 @@ check late 1 'of 4 ranks these did not come in 1 s: 1, 2, 3' \
     env RANK=0 WORLD_SIZE=4 MASTER_ADDR=h MASTER_PORT=x$$ \
     $R --timeout 1 --mesh x=4 10@x 10
 
+# each with a shell of its own as its parent: told how they meet, and they do
+check shells 1 'AXE_RENDEZVOUS=NAME' \
+    env AXE_RANK=0 AXE_SIZE=2 $R --timeout 1 --mesh x=2 4@x 4
+for r in 0 1; do
+    (env PMI_RANK=$r PMI_SIZE=2 AXE_RENDEZVOUS=meet$$ $R --engine shm --timeout 10 --mesh x=2 4@x 4
+     : a shell) >"$tmp/rank$r" 2>&1 &
+done
+wait
+check meet 0 '2 ranks by shm' cat "$tmp/rank0"
+
 if ls /dev/shm | grep -i axe; then
     echo "FAILED: shared memory is left behind"
     failed=1

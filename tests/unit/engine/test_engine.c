@@ -527,6 +527,7 @@ test_launchers(void **state)
         {"RANK=1 WORLD_SIZE=4 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=29500", "torchrun 1/4 1/2 shm torchrun.29500"},
         {"AXE_RANK=2 AXE_SIZE=3 AXE_RENDEZVOUS=a/b RANK=1 WORLD_SIZE=4 MASTER_ADDR=h", "axe 2/3 2/3 shm axe.a/b"},
         {"OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=7", "openmpi 3/4 1/2 openmpi openmpi.7"},
+        {"PMI_RANK=1 PMI_SIZE=2 AXE_RENDEZVOUS=n", "mpich 1/2 1/2 mpich mpich.n"},
         {"SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_JOB_ID=5", "- 0/1 0/1 shm -"},
         {"SLURM_PROCID=3 SLURM_NTASKS=8 SLURM_LOCALID=3 SLURM_JOB_ID=5 SLURM_STEP_ID=0", "srun 3/8 3/8 shm srun.5"},
         {"AXE_RANK=x AXE_SIZE=3", "EARG launch: AXE_RANK is 'x', not a number from 0 to 1024"},
