@@ -263,6 +263,7 @@ def spmd(n: Optional[SupportsIndex] = None, *, engine: Optional[str] = None,
     """
     count = 0 if n is None else within("n", n, 1, 1024)
     if not isinstance(timeout, (int, float)) or not 0 < timeout < 1e9:
-        raise ArgumentError(f"timeout is {timeout!r}; it is seconds, more than 0")
+        raise ArgumentError(
+            f"timeout is {timeout!r}; it is seconds, more than 0 and below 1e9")
     return Spmd(count, engine, within("threads", threads, 0, 1024), timeout,
                 within("heap", heap, 1, 1 << 46), group)

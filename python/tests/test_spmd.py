@@ -289,7 +289,8 @@ def test_results_that_do_not_pickle():
 
 def test_calls():
     for call, says in [
-            (lambda: axe.spmd(0), "n=0: 1 to 1024 is meant"), (lambda: axe.spmd(2, timeout=0), "timeout"),
+            (lambda: axe.spmd(0), "n=0: 1 to 1024 is meant"), (lambda: axe.spmd(2, timeout=0), "more than 0"),
+            (lambda: axe.spmd(2, timeout=float("inf")), "below 1e9"),
             (lambda: axe.spmd(2000), "n=2000"), (lambda: axe.spmd(2)(3), "runs a function"),
             (lambda: axe.spmd(2, engine="smh")(len), "engine 'smh' is not known"),
             (lambda: M.rows(np.ones((2, 2), "f4")),
