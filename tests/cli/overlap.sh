@@ -28,6 +28,7 @@ sed 's/in i32 row\[P\]/inout i32 row[P]/' "$SRC/examples/moe.axe" >"$tmp/inout.a
 [ "$(grep -c 'prefetch [VW].* + 6[0-9]*\] to the second level' "$tmp/rows")" = 9 ] ||
     fail "$(grep prefetch "$tmp/rows")"
 ! grep -q 'prefetch [VW].*\]$' "$tmp/rows" || fail "$(grep prefetch "$tmp/rows")"
+[ "$(grep -c 'let far_.* + part_[0-9]*\*32$' "$tmp/rows")" = 3 ] || fail "$(grep far_ "$tmp/rows")"
 AXE_CC="${CC:-gcc} -O0" "${PYTHON:-python3}" "$SRC/tests/moe_f8.py" "$AXE"
 # A weight is widened once for all rows of a tile of few, in one column, in the three sums.
 for rows in 2 3; do

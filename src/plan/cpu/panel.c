@@ -11,7 +11,8 @@
 #include "plan/access/access.h"
 #include "plan/cpu/cpu.h"
 
-/* Vectors of the best register tile, where there are rows enough. */
+/* Vectors of the best register tile, where there are rows enough; of equals the
+ * one with fewest rows, which divide more tiles. */
 static int
 best_vectors(const axe_machine *mc)
 {
@@ -20,8 +21,7 @@ best_vectors(const axe_machine *mc)
 
     for (int i = 1; i <= mc->n_vreg; i++)
         for (int j = 1; j <= mc->n_vreg; j++)
-            if (axe_tile_worth(mc, i, j) > 0 &&
-                axe_tile_worth(mc, i, j) >= best) {
+            if (axe_tile_worth(mc, i, j) > best) {
                 best = axe_tile_worth(mc, i, j);
                 out = j;
             }
