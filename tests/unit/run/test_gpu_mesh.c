@@ -406,7 +406,7 @@ test_moves(void **state)
                                    .order_name = both,
                                    .order = order};
         const axe_program *p;
-        void              *code;
+        void              *code = NULL;
         size_t             bytes;
 
         if (axe_compile(cx, source, &spec, AXE_STAGE_C, &p) != AXE_OK ||
