@@ -111,6 +111,7 @@ typedef struct axe_sync_point {
     const char             *why;
     bool                    barrier; /* else they only wait */
     bool                    sums;    /* for what is done in tensor memory */
+    const axe_atom *fence; /* ahead of the barrier, for an engine; or NULL */
     bool wait_async; /* for bytes that are filled again: asynchronous copies
                         into them are waited for first */
     int                            n_issuer; /* 0: they wait for no engine */

@@ -62,10 +62,27 @@ knows(const axe_list *l, const axe_touch *t)
         const axe_touch *a = l->item[i];
         if (a->stmt == t->stmt && a->tile == t->tile &&
             a->writes == t->writes && a->threads == t->threads &&
-            a->load == t->load)
+            a->load == t->load && a->met == t->met)
             return true;
     }
     return false;
+}
+
+/* What is left of it behind a barrier: global memory may still want a fence.
+ * NULL: nothing. */
+static const axe_touch *
+behind_barrier(const passing *g, const axe_touch *t, bool fenced)
+{
+    axe_touch *met;
+
+    if (!t->load || t->engine || fenced)
+        return NULL;
+    if (t->met)
+        return t;
+    met = axe_new(g->p->cx, axe_touch);
+    *met = *t;
+    met->met = true;
+    return met;
 }
 
 /* What the thread group did before the sync point, but for what it asked of
@@ -82,10 +99,14 @@ forget(passing *g, const place *at, axe_sync_point *m,
         const axe_touch *t = g->pending.item[i];
         if (!axe_threads_is_within(t->threads, m->threads) ||
             (t->engine ? t->issuer : NULL) != issuer ||
-            (at->before && !knows(at->before, t)))
+            (at->before && !knows(at->before, t))) {
             g->pending.item[kept++] = t;
-        else
-            m->sums = m->sums || (t->tile && t->tile->space == AXE_SPACE_TMEM);
+            continue;
+        }
+        m->sums = m->sums || (t->tile && t->tile->space == AXE_SPACE_TMEM);
+        t = behind_barrier(g, t, m->fence != NULL);
+        if (t)
+            g->pending.item[kept++] = t;
     }
     g->pending.n = kept;
 }
@@ -100,7 +121,9 @@ forget_threads(passing *g, const axe_thread_group *threads)
     for (int i = 0; i < g->pending.n; i++) {
         const axe_touch *t = g->pending.item[i];
         bool             sums = t->tile && t->tile->space == AXE_SPACE_TMEM;
-        if (!axe_threads_is_within(t->threads, threads) || t->engine || sums)
+        if (axe_threads_is_within(t->threads, threads) && !t->engine && !sums)
+            t = behind_barrier(g, t, false);
+        if (t)
             g->pending.item[kept++] = t;
     }
     g->pending.n = kept;
@@ -200,11 +223,13 @@ static bool
 decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
 {
     const axe_thread_group *threads = common_group(a->threads, b->threads);
-    axe_sync_point         *m;
+    const axe_atom         *fence =
+        a->load && !a->engine ? axe_simt_fence_for(g->p, b) : NULL;
+    axe_sync_point *m;
 
-    if (!axe_simt_conflicts(g->p, a, b) ||
+    if ((a->met && (!fence || g->ahead)) || !axe_simt_conflicts(g->p, a, b) ||
         (a->engine && b->engine && a->issuer == b->issuer) ||
-        finds_own(g, a, b))
+        (!fence && finds_own(g, a, b)))
         return false;
     if (g->ahead && a->load) {
         fail(g, axe_simt_refuse_ahead(g->p, a, b));
@@ -213,6 +238,7 @@ decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
     at = entry_of(at, threads);
     m = axe_sync_point_at(g->p, at->stmt, threads,
                           axe_simt_why_wait(g->p, a, b));
+    m->fence = fence ? fence : m->fence;
     m->wait_async = m->wait_async || axe_simt_overwrites(g->p, b, &g->pending);
     if (a->engine)
         await(g, at, m, a);

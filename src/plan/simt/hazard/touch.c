@@ -6,6 +6,8 @@
  * statement of a launch writes and another one, or another iteration, finds
  * there is moved by threads, with a barrier between, as over a shared tile. */
 #include "plan/simt/hazard/touch.h"
+#include "plan/simt/copy/copy.h"
+#include "plan/simt/copy/store_staging.h"
 
 #include "plan/access/access.h"
 #include "plan/simt/contract/contract.h"
@@ -222,6 +224,28 @@ axe_simt_conflicts(axe_planner *p, const axe_touch *a, const axe_touch *b)
             axe_simt_is_apart(p, &x, &y);
     axe_ctx_release(p->cx, m);
     return !apart;
+}
+
+/* The group of the engine that copies a box for the statement; NULL: none. */
+static const char *
+group_of_box(const axe_planner *p, const axe_stmt *s)
+{
+    const axe_schedule *at = s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : 0;
+    const axe_simt_copy *c = at ? at->simt->copy : NULL;
+
+    if (!c)
+        return NULL;
+    return c->stage ? c->stage->group : c->box ? c->atom->group : NULL;
+}
+
+const axe_atom *
+axe_simt_fence_for(axe_planner *p, const axe_touch *b)
+{
+    const char *group = b->load ? group_of_box(p, b->stmt) : NULL;
+
+    return group ? axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group,
+                                       AXE_ARG_GLOBAL)
+                 : NULL;
 }
 
 bool

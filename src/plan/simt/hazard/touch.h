@@ -23,6 +23,8 @@ typedef struct axe_touch {
     const axe_node   *load;  /* of a global tensor; else NULL */
     const axe_reach  *reach; /* [load->n_arg] */
     bool              writes;
+    bool met; /* there was a barrier since: what is left is that engines which
+                 see memory another way want a fence behind it */
     const axe_atom *engine; /* that was asked to, and arrives later; or NULL */
     const axe_thread_group *issuer;  /* whose first thread asked it */
     const axe_thread_group *threads; /* one entity of which did it; behind a
@@ -41,6 +43,10 @@ void axe_simt_touches_in(axe_planner *p, int n, axe_stmt *const *body,
 /* May both be of one element, one writing it, and the order matter?  As engines
  * fold into memory in any order, so do threads. */
 bool axe_simt_conflicts(axe_planner *p, const axe_touch *a, const axe_touch *b);
+
+/* The fence that b wants behind what threads did in global memory, as an engine
+ * does it by a proxy of its own (PTX ISA, proxies); NULL: none. */
+const axe_atom *axe_simt_fence_for(axe_planner *p, const axe_touch *b);
 
 /* Does b write bytes of shared memory that one of those wrote? */
 bool axe_simt_overwrites(axe_planner *p, const axe_touch *b,

@@ -222,6 +222,13 @@ push_sync_points(listing *g, const axe_stmt *at)
                                       .why = m->why};
         if (m->at != at)
             continue;
+        if (m->fence)
+            axe_sync_push(g->w.p, (axe_sync_item){
+                                      .at = at,
+                                      .place = AXE_SYNC_AHEAD,
+                                      .row = m->fence,
+                                      .why = "an engine touches global memory "
+                                             "that threads did"});
         if (m->barrier)
             AXE_TRY(push_sums(g, m, AXE_SYNC_BEFORE));
         item.what = AXE_SYNC_TOGETHER;
