@@ -311,8 +311,12 @@ perform_tell(performing *p, int n_step, axe_traffic *out)
 int64_t
 axe_reshard_heap(const axe_reshard_plan *p)
 {
-    int64_t n = p ? program_room(p) * (p->bits / 8) : 0;
+    int64_t n;
 
+    if (!p)
+        return 64;
+    if (!axe_mul(program_room(p), p->bits / 8, &n) || n > INT64_MAX / 4)
+        return INT64_MAX / 2; /* which no host has */
     return 2 * ((n + 63) / 64 * 64) + 64;
 }
 

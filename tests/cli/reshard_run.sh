@@ -44,7 +44,7 @@ check timeout 2 "--timeout '0' is no number" $R --timeout 0 --mesh x=2 4@x 4
 check alone   2 'go with --run'         $AXE reshard --type f32 --mesh x=2 4@x 4
 check draw    2 '--run draws nothing'   $R -d --mesh x=2 4@x 4
 check many    1 '2000 ranks are wanted, and 1 to 1024 can run' $R --mesh x=2000 10@x 10
-check memory  1 'no memory for the 2305843009213693952 elements of rank 0 before' \
+check memory  1 'bytes for each of 2 ranks are more than there are addresses' \
     $R --mesh x=2 4611686018427387904@x 4611686018427387904
 check file    1 '(ulimit -f)' \
     bash -c "ulimit -f 1; exec $R --mesh x=2 40@x 40"
