@@ -85,7 +85,7 @@ take(engine_walk *w, int64_t src, int64_t dst, int64_t n)
     if (w->adds)
         add(w->type, to, from, n);
     else
-        memcpy(to, from, bytes);
+        engine_copy(to, from, bytes);
     w->dst += w->dst_packed ? bytes : 0;
     w->src += w->src_packed ? bytes : 0;
 }
@@ -149,7 +149,7 @@ static axe_status
 copy(engine_memory *m, void *to, const void *from, size_t bytes)
 {
     (void)m;
-    memcpy(to, from, bytes);
+    engine_copy(to, from, bytes);
     return AXE_OK;
 }
 

@@ -84,6 +84,9 @@ typedef struct engine_walk {
     bool               dst_packed, src_packed;
 } engine_walk;
 
+/* copy.c: between buffers that do not overlap. */
+void engine_copy(void *to, const void *from, size_t bytes);
+
 /* In the host's memory, by this thread. */
 void engine_walk_box(engine_walk *w);
 
