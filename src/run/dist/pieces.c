@@ -13,8 +13,15 @@
 #include "run/dist/run.h"
 
 /* Pieces are few enough that none is short, and many enough that the last one
- * is little of all. */
-enum { PIECES = 32, PIECE_BYTES = 16 << 10, WORKER_PIECES = 4 };
+ * is little of all.  From memory that has an address a rank takes by itself,
+ * while it does not compute: there pieces only let it begin before a peer is
+ * done, for which few are enough. */
+enum {
+    PIECES = 32,
+    ADDRESSED_PIECES = 4,
+    PIECE_BYTES = 16 << 10,
+    WORKER_PIECES = 4
+};
 
 struct axe_dist_piecing {
     engine_pieces *x;
@@ -81,11 +88,12 @@ side_of(const axe_dist_runner *r, const axe_fuse *f, int64_t n)
  * for all rows. */
 static int64_t
 rows_of_piece(const axe_dist_runner *r, const axe_fuse *f, int64_t rows,
-              int64_t row_bytes)
+              int64_t row_bytes, bool addressed)
 {
+    int64_t most = addressed ? ADDRESSED_PIECES : PIECES;
     int64_t tile = f->rows.tile, n_tile = rows / tile + (rows % tile != 0);
     int64_t n_worker = axe_device_n_thread(r->device);
-    int64_t by = (n_tile + PIECES - 1) / PIECES, bytes = tile * row_bytes;
+    int64_t by = (n_tile + most - 1) / most, bytes = tile * row_bytes;
     int64_t few = (n_tile + WORKER_PIECES - 1) / WORKER_PIECES;
 
     few = few < n_worker ? few : n_worker;
@@ -115,7 +123,8 @@ open_one(axe_dist_runner *r, const axe_fuse *f, axe_dist_piecing *g)
     spec.src = g->end[0];
     spec.dst = g->end[1];
     spec.grain =
-        rows_of_piece(r, f, g->rows, axe_type_bytes(cut->type, g->each));
+        rows_of_piece(r, f, g->rows, axe_type_bytes(cut->type, g->each),
+                      axe_engine_peer(r->e, g->end[0], r->rank) != NULL);
     spec.grain *= g->each > 0 ? g->each : 1;
     AXE_TRY(axe_dist_number(r->cx, cut, &spec.type));
     return engine_pieces_new(r->e, &spec, &g->x);
