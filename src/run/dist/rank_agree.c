@@ -2,6 +2,8 @@
  * and the extents that each has; what was given beside these is compared as a
  * text. What is wrong on one rank alone all are told, by more gathers. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ctx.h"
@@ -10,20 +12,46 @@
 
 /* ----------------------------------------------------------------- the text */
 
-/* A number, by its value if that is a whole one, else by its bits. */
+static void
+put_bits(axe_buf *out, axe_type t, const unsigned char *byte)
+{
+    axe_puts(out, "0x");
+    for (int64_t i = axe_type_bytes(t, 1) - 1; i >= 0; i--)
+        axe_putf(out, "%02x", byte[i]);
+}
+
+/* In as few digits as say which value it is; what is no number has bits. */
+static void
+put_float(axe_buf *out, axe_type t, const void *data)
+{
+    enum { MOST_DIGITS = 17 };
+    double      v = axe_number_get(t, data), back = v;
+    const char *text = isnan(v) ? "nan of bits " : "";
+
+    for (int n = 1; !isnan(v) && n <= MOST_DIGITS; n++) {
+        text = axe_textf(out->cx, "%.*g", n, v);
+        axe_number_put(t, &back, strtod(text, NULL));
+        if (axe_number_get(t, &back) == v)
+            break;
+    }
+    axe_puts(out, text);
+    if (isnan(v))
+        put_bits(out, t, data);
+}
+
+/* The value of a number. */
 static void
 put_number(axe_buf *out, const axe_tensor *t, const void *data)
 {
-    const unsigned char *byte = data;
-    int64_t              n = axe_type_bytes(t->type, 1);
-
-    if (axe_type_table[t->type].cls == AXE_CLASS_INT) {
-        axe_putf(out, " = %" PRId64, axe_number_get_int(t->type, data));
-        return;
-    }
-    axe_puts(out, " = 0x");
-    for (int64_t i = n - 1; i >= 0; i--)
-        axe_putf(out, "%02x", byte[i]);
+    axe_puts(out, " = ");
+    if (!axe_number_known(t->type))
+        put_bits(out, t->type, data);
+    else if (axe_type_is_float(t->type))
+        put_float(out, t->type, data);
+    else if (axe_type_table[t->type].cls == AXE_CLASS_UINT)
+        axe_putf(out, "%" PRIu64, (uint64_t)axe_number_get_int(t->type, data));
+    else
+        axe_putf(out, "%" PRId64, axe_number_get_int(t->type, data));
 }
 
 static void
@@ -132,7 +160,8 @@ tell_unlike(const axe_rank_exec *x, const word *all, int64_t r,
              "ranks differ in what they launch: rank 0 has %s, rank %" PRId64
              " has %s",
              first, r, other);
-    axe_help(x->cx, "call the same kernel on all, with the same sizes");
+    axe_help(x->cx,
+             "call the same kernel on all, with the same sizes and numbers");
     return AXE_EARG;
 }
 

@@ -5,6 +5,7 @@
 #include "ranks.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -244,6 +245,79 @@ test_refused(void **state)
     axe_ctx_free(cx);
 }
 
+/* ------------------------------------------------- numbers that are unlike */
+
+static const char many[] =
+    "mesh gpu[P];\n"
+    "kernel k(in f32 X[M @ gpu], in f32 a, in f64 b, in f16 c, in bf16 d,\n"
+    "         in f8e8m0 e, in i32 f, in u64 g, in u8 h, out f32 Z[M @ gpu])\n"
+    "{ index m; Z[m] = X[m] + a; }\n";
+
+/* Elements of each number on ranks 0 and 1. */
+typedef struct numbers {
+    float    a;
+    double   b;
+    uint16_t c, d;
+    uint8_t  e;
+    int32_t  f;
+    uint64_t g;
+    uint8_t  h;
+} numbers;
+
+static axe_status
+launch_many(axe_ctx *cx, axe_engine *e, void *user)
+{
+    static const numbers on[] = {
+        {0.1F, 0.1, 0x2e66, 0x3dcd, 120, -5, UINT64_MAX, 200},
+        {INFINITY, 1e300 / 3, 0x8000, 0x7fc1, 255, 5, 1, 7}};
+    numbers n = on[axe_engine_rank(e)];
+    float   x[] = {1}, z[1];
+    /* clang-format off */
+    axe_local local[] = {{.array = {"X", "f32", 1, SHAPE(1), NULL, x}},
+                         {.array = {"a", "f32", 0, NULL, NULL, &n.a}},
+                         {.array = {"b", "f64", 0, NULL, NULL, &n.b}},
+                         {.array = {"c", "f16", 0, NULL, NULL, &n.c}},
+                         {.array = {"d", "bf16", 0, NULL, NULL, &n.d}},
+                         {.array = {"e", "f8e8m0", 0, NULL, NULL, &n.e}},
+                         {.array = {"f", "i32", 0, NULL, NULL, &n.f}},
+                         {.array = {"g", "u64", 0, NULL, NULL, &n.g}},
+                         {.array = {"h", "u8", 0, NULL, NULL, &n.h}},
+                         {.array = {"Z", "f32", 1, SHAPE(1), NULL, z}}};
+    /* clang-format on */
+    axe_device    *device;
+    axe_rank_exec *exec;
+    axe_status     st;
+
+    AXE_TRY(opened(cx, e, user, &device, &exec));
+    st = axe_rank_launch(cx, exec, 10, local, 0, NULL);
+    AXE_TRY(axe_rank_exec_free(exec));
+    axe_device_free(device);
+    return st;
+}
+
+static void
+test_numbers(void **state)
+{
+    static const char *const says[] = {
+        "rank 0 has k(f32 X, f32 a = 0.1, f64 b = 0.1, f16 c = 0.1, "
+        "bf16 d = 0.1, f8e8m0 e = 0.0078, i32 f = -5, "
+        "u64 g = 18446744073709551615, u8 h = 200, f32 Z)",
+        "rank 1 has k(f32 X, f32 a = inf, f64 b = 3.3333333333333335e+299, "
+        "f16 c = -0, bf16 d = nan of bits 0x7fc1, f8e8m0 e = nan of bits 0xff, "
+        "i32 f = 5, u64 g = 1, u8 h = 7, f32 Z)"};
+    axe_ctx           *cx = axe_ctx_new();
+    axe_engine_options o = {.n_rank = 2, .heap = 1 << 20};
+
+    (void)state;
+    assert_int_equal(axe_spmd(cx, &o, launch_many,
+                              (void *)compile(cx, many, strlen(many), NULL)),
+                     AXE_EARG);
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        if (!strstr(axe_last_error(cx), says[i]))
+            fail_msg("\"%s\", not \"%s\"", axe_last_error(cx), says[i]);
+    axe_ctx_free(cx);
+}
+
 /* ----------------------------------------------------------- what ends all */
 
 typedef struct ending {
@@ -361,6 +435,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_numbers),
                                        cmocka_unit_test(test_ends)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
