@@ -150,6 +150,23 @@ engine_all_ask(axe_engine *e, int64_t bytes)
     return AXE_OK;
 }
 
+/* Symmetric memory is used up.  What would do is said where it is a number. */
+static axe_status
+is_full(axe_engine *e, int64_t bytes, int64_t taken)
+{
+    axe_fail(e->cx, AXE_NOWHERE, AXE_ELIMIT,
+             "engine: %" PRId64 " bytes of symmetric memory, of which %" PRId64
+             " of %" PRId64 " are left",
+             bytes, e->room - e->used, e->room);
+    if (bytes >= 0 && axe_add(e->used, taken, &taken))
+        axe_help(e->cx,
+                 "ranks need a heap of %" PRId64
+                 " bytes so far: axe.spmd(heap=...) in Python, `heap` of "
+                 "axe_engine_options in C",
+                 taken);
+    return AXE_ELIMIT;
+}
+
 axe_status
 axe_engine_alloc(axe_engine *e, int64_t bytes, void **out)
 {
@@ -159,10 +176,7 @@ axe_engine_alloc(axe_engine *e, int64_t bytes, void **out)
         return AXE_EARG;
     AXE_TRY(engine_all_ask(e, bytes));
     if (bytes < 0 || bytes > e->room - e->used || taken > e->room - e->used)
-        return axe_fail(e->cx, AXE_NOWHERE, AXE_ELIMIT,
-                        "engine: %" PRId64 " bytes of symmetric memory, of "
-                        "which %" PRId64 " of %" PRId64 " are left",
-                        bytes, e->room - e->used, e->room);
+        return is_full(e, bytes, taken);
     AXE_TRY(e->ops->reserve(e, taken));
     *out = engine_own(e) + e->used;
     e->used += taken;

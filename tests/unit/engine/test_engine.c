@@ -380,6 +380,28 @@ test_faults(void **state)
     assert_int_equal(left_behind(), 0);
 }
 
+/* A heap that is too small has a way out, in numbers. */
+static void
+test_help(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    axe_engine_options o = {.n_rank = 4, .heap = 1};
+    const axe_diag    *d;
+
+    (void)state;
+    assert_int_equal(axe_spmd(cx, &o, heap_is_full, NULL), AXE_ELIMIT);
+    d = axe_diags(cx);
+    assert_string_equal(d->text, "engine: 524288 bytes of symmetric memory, of "
+                                 "which 64 of 64 are left");
+    assert_non_null(d->next);
+    assert_int_equal(d->next->severity, AXE_HELP);
+    assert_string_equal(d->next->text,
+                        "ranks need a heap of 524288 bytes so far: "
+                        "axe.spmd(heap=...) in Python, `heap` of "
+                        "axe_engine_options in C");
+    axe_ctx_free(cx);
+}
+
 /* ------------------------------------------------------- rank 0 is taken away
  */
 
@@ -643,10 +665,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_swap),
-        cmocka_unit_test(test_oversubscribed),  cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_first_is_killed), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_launchers),       cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_oversubscribed),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_first_is_killed),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_joined),
     };
 
     set_variables("");
