@@ -206,6 +206,28 @@ says 1 'the mesh has 3 devices for each along its open axis, and there are 4' \
 says 1 'the mesh has 2 devices, and there are 3' \
     "$AXE" run own.axe addends --random M=9 N=1 P=2 --devices 3
 says 1 'axis `gpu` of the mesh has 0 devices' "$AXE" run own.axe addends --random M=9 N=1 P=0
+# memory that no host has is one error
+cat >room.axe <<'EOF'
+mesh gpu[P];
+
+kernel room(in f32 X[M @ gpu], out f32 Y[M @ gpu])
+{
+    global f32 S[M * 70368744177664];
+
+    device {
+        cta (i : M @ gpu) S[i] = X[i];
+        cta (i : M @ gpu) Y[i] = S[i];
+    }
+}
+EOF
+says 1 "no memory for this device's part of S: 562949953421312 bytes cannot be had" \
+    env ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1" \
+    "$AXE" run room.axe --random M=2 --devices 2
+[ "$(grep -c 'error: ' out)" = 1 ] || fail "one error of memory"
+says 1 'own.axe:1:15: error: axis `gpu` of the mesh has 1048576 devices: together there are more than 2^40' \
+    "$AXE" run own.axe addends --random M=9 N=1048577 P=1048576
+says 1 'together there are more than 2^40' \
+    "$AXE" run own.axe addends --random M=9 N=4294967296 P=4294967296
 says 2 '--devices 0: a number from 1' "$AXE" run own.axe addends --devices 0
 says 1 'names no mesh' "$AXE" run "$SRC/kernels/gelu.axe" --random M=5 N=5 --devices 2
 says 1 'is compiled for trn1, and devices of a mesh are CPUs and NVIDIA GPUs so far' \

@@ -183,7 +183,8 @@ wrong MemcpyDtoDAsync_v2:9 "copying between GPUs"
 wrong StreamSynchronize:9 "running on the GPU"
 FAKE_FAIL=MemAlloc_v2:2 "$AXE" run $D/gemm_allreduce.axe M=61 N=67 K=5 --random --devices 3 \
     -t sm_90a >out 2>&1
-[ $? = 1 ] && grep -q "no memory for this device's part of A" out || fail "memory"
+[ $? = 1 ] && [ "$(grep -c '^error' out)" = 1 ] &&
+    grep -q "no memory for this device's part of A: .*CUDA_ERROR_[A-Z]* (2)" out || fail "memory"
 FAKE_NO=102 "$AXE" run $D/gemm_allreduce.axe M=61 N=67 K=5 --random --devices 3 -t sm_90a >out 2>&1
 grep -q "^error: Fake GPU has no virtual memory" out || fail "no virtual memory"
 exit $bad

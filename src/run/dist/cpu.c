@@ -74,7 +74,8 @@ room(axe_dist_runner *r, size_t bytes, void **out)
 {
     *out = calloc(bytes + 64, 1);
     return *out ? AXE_OK
-                : axe_fail(r->cx, AXE_NOWHERE, AXE_EDEVICE, "no memory");
+                : axe_fail(r->cx, AXE_NOWHERE, AXE_EDEVICE,
+                           "%zu bytes cannot be had", bytes);
 }
 
 static void

@@ -6,6 +6,7 @@
 
 #include "base/ctx.h"
 #include "ir/list.h"
+#include "mesh/problem.h"
 
 /* ----------------------------------------------------------- from outside */
 
@@ -116,7 +117,8 @@ axe_dist_open_axis(axe_ctx *cx, const axe_program *p, const axe_bound *b,
         int64_t one = 1;
 
         if (!is_open(p->kernel, b, k->axis[i].size, &one)) {
-            known *= one > 0 ? one : 1;
+            known =
+                axe_mul(known, one > 0 ? one : 1, &known) ? known : INT64_MAX;
         } else {
             n_open++;
             open = k->axis[i].size->u.var;
@@ -150,6 +152,7 @@ axe_dist_open(axe_ctx *cx, const axe_program *p, const int64_t *size,
 {
     axe_dist d = {.program = p, .k = p->meshed, .size = size};
     axe_buf  text = {.cx = cx};
+    int64_t  all = 1;
 
     for (int i = 0; i < d.k->n_axis; i++) {
         const axe_axis_of *a = &d.k->axis[i];
@@ -159,6 +162,11 @@ axe_dist_open(axe_ctx *cx, const axe_program *p, const int64_t *size,
             return axe_fail(cx, a->at, AXE_ESHAPE,
                             "axis `%s` of the mesh has %" PRId64
                             " devices; there must be one at least",
+                            a->name, n);
+        if (!axe_mul(all, n, &all) || all > MESH_DEVICES)
+            return axe_fail(cx, a->at, AXE_ELIMIT,
+                            "axis `%s` of the mesh has %" PRId64
+                            " devices: together there are more than 2^40",
                             a->name, n);
         axe_putf(&text, "%s%s=%" PRId64, i ? ", " : "", a->name, n);
     }

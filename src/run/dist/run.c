@@ -2,6 +2,8 @@
  * devices. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,17 +13,28 @@
 #include "run/device.h"
 #include "run/dist/run.h"
 
+enum { WORDS = 256 };
+
 /* ------------------------------------------------------------------ arrays */
 
+/* One error, whose words are those of what computes. */
 axe_status
 axe_dist_room(axe_dist_runner *r, const axe_tensor *t, int64_t n, void **out)
 {
+    axe_mark m = axe_ctx_mark(r->cx);
+    char     why[WORDS] = "its bytes leave int64";
+
     *out = NULL;
-    if (n < INT64_MAX / 16 &&
-        r->ops->room(r, (size_t)axe_type_bytes(t->type, n), out) == AXE_OK)
-        return AXE_OK;
+    if (n < INT64_MAX / 16) {
+        size_t bytes = (size_t)axe_type_bytes(t->type, n);
+
+        if (r->ops->room(r, bytes, out) == AXE_OK)
+            return AXE_OK;
+        snprintf(why, sizeof why, "%s", axe_last_error(r->cx));
+        axe_ctx_release(r->cx, m);
+    }
     return axe_fail(r->cx, t->at, AXE_EDEVICE,
-                    "no memory for this device's part of %s", t->name);
+                    "no memory for this device's part of %s: %s", t->name, why);
 }
 
 /* Numbers are the caller's in the host's memory: a device has its own. */
