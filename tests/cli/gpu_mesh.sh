@@ -140,7 +140,9 @@ stops() {
 stops "collectives of NCCL are asked for, but there is no /none" AXE_NCCL_LIBRARY=/none
 stops "NCCL, all-reduce: a text of NCCL (5)" AXE_NCCL_LIBRARY=$AXE_CUDA FAKE_FAIL=ncclAllReduce:5
 stops "NCCL, all ranks together: a text of NCCL (5)" AXE_NCCL_LIBRARY=$AXE_CUDA \
-    FAKE_FAIL=ncclCommInitRank:5
+    FAKE_FAIL=ncclCommInitRankConfig:5
+stops "rank [0-2] of 3 waited 1 s for all others in NCCL's start" \
+    AXE_NCCL_LIBRARY=$AXE_CUDA FAKE_LATE_RANK=1
 stops "rank [0-2] of 3 waited 1 s for all others in NCCL's all-reduce" \
     AXE_NCCL_LIBRARY=$AXE_CUDA FAKE_STUCK=1
 # what is timed is settled

@@ -15,7 +15,14 @@
 
 #include "../fake/driver.h"
 
-enum { SYSTEM = 2, INVALID = 4, ROOM = 8 << 20, HEAD = 4096, MOST_S = 10 };
+enum {
+    SYSTEM = 2,
+    INVALID = 4,
+    IN_PROGRESS = 7,
+    ROOM = 8 << 20,
+    HEAD = 4096,
+    MOST_S = 10
+};
 
 typedef struct unique_id {
     char text[128];
@@ -30,6 +37,7 @@ typedef struct comm {
     meeting *at;
     size_t   bytes;
     int      n, rank, met;
+    char     name[128];
 } comm;
 
 #define RTN(name, args)                                                        \
@@ -78,28 +86,47 @@ RTN(GetUniqueId, (unique_id * out))
     return asked("ncclGetUniqueId");
 }
 
-RTN(CommInitRank, (void **out, int n, unique_id id, int rank))
+/* As of 2.14. */
+typedef struct config {
+    size_t   size;
+    unsigned magic, version;
+    int      blocks;
+} config;
+
+/* It blocks nobody: all have come when CommGetAsyncError says so. */
+RTN(CommInitRankConfig,
+    (void **out, int n, unique_id id, int rank, config *how))
 {
     comm *c = calloc(1, sizeof *c);
-    int   bad = asked("ncclCommInitRank"), fd;
+    int   bad = asked("ncclCommInitRankConfig"), fd;
 
+    if (how->size != sizeof *how || how->magic != 0xcafebeef ||
+        how->version != 21400 || how->blocks)
+        bad = INVALID;
     if (bad || !c) {
         free(c);
         return bad ? bad : SYSTEM;
     }
     *c = (comm){.n = n, .rank = rank, .bytes = HEAD + (size_t)n * ROOM};
+    memcpy(c->name, id.text, sizeof c->name);
     fd = shm_open(id.text, O_RDWR | O_CREAT, 0600);
     if (fd < 0 || ftruncate(fd, (off_t)c->bytes) < 0)
         return SYSTEM;
     c->at = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
-    atomic_fetch_add(&c->at->come, 1);
-    bad = until(&c->at->come, n) ? 0 : SYSTEM;
-    if (rank == 0)
-        shm_unlink(id.text);
     *out = c;
     fake_count(1);
-    return bad;
+    if (!getenv("FAKE_LATE_RANK") || rank != atoi(getenv("FAKE_LATE_RANK")))
+        atomic_fetch_add(&c->at->come, 1);
+    return IN_PROGRESS;
+}
+
+RTN(CommGetAsyncError, (void *p, int *out))
+{
+    comm *c = p;
+
+    *out = atomic_load(&c->at->come) < c->n ? IN_PROGRESS : 0;
+    return 0;
 }
 
 RTN(CommDestroy, (void *p))
@@ -107,6 +134,8 @@ RTN(CommDestroy, (void *p))
     comm *c = p;
 
     fake_note("ncclCommDestroy");
+    if (c->rank == 0)
+        shm_unlink(c->name);
     munmap(c->at, c->bytes);
     free(c);
     fake_count(-1);
@@ -166,7 +195,7 @@ RTN(AllGather,
         memcpy(all + (size_t)r * bytes, room_of(c, r), bytes);
     bad = bad ? bad : take(c, to, all, bytes * (size_t)c->n);
     free(all);
-    return bad;
+    return bad ? bad : IN_PROGRESS;
 }
 
 #define ADD(type)                                                              \
@@ -199,7 +228,7 @@ sum(comm *c, const void *from, void *to, size_t all, size_t at, size_t n,
         add(type, made, room_of(c, r) + at * width, n);
     bad = bad ? bad : take(c, to, made, n * width);
     free(made);
-    return bad;
+    return bad ? bad : IN_PROGRESS;
 }
 
 RTN(ReduceScatter, (const void *from, void *to, size_t n, int type, int op,

@@ -1,4 +1,7 @@
-/* nccl.c - NCCL's calls, and its errors as diagnostics. */
+/* nccl.c - NCCL's calls, and its errors as diagnostics.
+ *
+ * No call blocks, as NCCL waits for ranks for ever: where one does not come,
+ * this one ends when the engine's time is over, and others by it. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "run/gpu/nccl.h"
@@ -78,9 +81,37 @@ need(axe_ctx *cx)
         return AXE_OK;
     axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
              "collectives of NCCL are asked for, but there is no %s", missing);
-    axe_help(cx, "install NCCL, or name its library in AXE_NCCL_LIBRARY; "
-                 "without AXE_NCCL=1 it is not needed");
+    axe_help(
+        cx,
+        "install NCCL 2.14 or later, or name its library in AXE_NCCL_LIBRARY; "
+        "without AXE_NCCL=1 it is not needed");
     return AXE_ETOOL;
+}
+
+static axe_status
+too_long(axe_ctx *cx, const axe_nccl *n, const char *what)
+{
+    return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                    "rank %" PRId64 " of %" PRId64
+                    " waited %.3g s for all others in NCCL's %s",
+                    n->e->rank, n->e->size, (double)n->e->timeout_ms / 1e3,
+                    what);
+}
+
+/* Calls do not block: what one has begun is done when NCCL says so. */
+static axe_status
+await(axe_ctx *cx, const axe_nccl *n, int result, const char *call,
+      const char *what)
+{
+    struct timespec nap = {0, NAP_NS};
+    int64_t         until = engine_now_ms() + n->e->timeout_ms;
+
+    while (result == AXE_NCCL_IN_PROGRESS && engine_now_ms() < until) {
+        nanosleep(&nap, NULL);
+        AXE_TRY(check(cx, loaded.CommGetAsyncError(n->comm, &result), call));
+    }
+    return result == AXE_NCCL_IN_PROGRESS ? too_long(cx, n, what)
+                                          : check(cx, result, call);
 }
 
 /* Rank 0's number for all of them, then all together. */
@@ -88,14 +119,18 @@ static axe_status
 join(axe_ctx *cx, axe_nccl *n)
 {
     axe_nccl_id *all = axe_new_array(cx, axe_nccl_id, n->e->size), id = {{0}};
+    axe_nccl_config how = {.size = sizeof how,
+                           .magic = AXE_NCCL_MAGIC,
+                           .version = AXE_NCCL_VERSION,
+                           .unset = AXE_NCCL_UNSET};
+    int             r;
 
     if (n->e->rank == 0)
         AXE_TRY(check(cx, loaded.GetUniqueId(&id), "a number for all ranks"));
     AXE_TRY(axe_engine_gather(n->e, &id, sizeof id, all));
-    return check(
-        cx,
-        loaded.CommInitRank(&n->comm, (int)n->e->size, all[0], (int)n->e->rank),
-        "all ranks together");
+    r = loaded.CommInitRankConfig(&n->comm, (int)n->e->size, all[0],
+                                  (int)n->e->rank, &how);
+    return await(cx, n, r, "all ranks together", "start");
 }
 
 axe_status
@@ -142,8 +177,7 @@ axe_nccl_has(const engine_collective *c)
     return c->kind == AXE_COLLECTIVE_ALL_GATHER || types[c->type] > 0;
 }
 
-/* NCCL waits for ranks for ever: where one does not come, this one ends here,
- * and others by it. */
+/* What is in the stream is done. */
 static axe_status
 finish(axe_ctx *cx, const axe_nccl *n, const char *what)
 {
@@ -158,21 +192,18 @@ finish(axe_ctx *cx, const axe_nccl *n, const char *what)
     }
     if (r != AXE_CUDA_NOT_READY)
         return axe_cuda_check(cx, cu, r, "running on the GPU");
-    return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
-                    "rank %" PRId64 " of %" PRId64
-                    " waited %.3g s for all others in NCCL's %s",
-                    n->e->rank, n->e->size, (double)n->e->timeout_ms / 1e3,
-                    what);
+    return too_long(cx, n, what);
 }
 
 axe_status
 axe_nccl_go(axe_nccl *n, const engine_collective *c)
 {
-    axe_ctx   *cx = n->e->cx;
-    int        type = types[c->type] - 1, r = 0;
-    axe_status st = AXE_OK;
-    size_t     count = (size_t)c->n;
-    size_t     bytes = count * (size_t)axe_number_bytes(c->type);
+    axe_ctx    *cx = n->e->cx;
+    const char *what = axe_collective_text(c->kind);
+    int         type = types[c->type] - 1, r;
+    size_t      count = (size_t)c->n;
+    size_t      bytes = count * (size_t)axe_number_bytes(c->type);
+    axe_status  st;
 
     AXE_TRY(axe_gpu_push(cx, n->gpu));
     switch (c->kind) {
@@ -189,8 +220,9 @@ axe_nccl_go(axe_nccl *n, const engine_collective *c)
                              NULL);
         break;
     }
-    if (r == 0)
-        st = finish(cx, n, axe_collective_text(c->kind));
+    st = await(cx, n, r, what, what);
+    if (st == AXE_OK)
+        st = finish(cx, n, what);
     axe_gpu_pop(n->gpu);
-    return r == 0 ? st : check(cx, r, axe_collective_text(c->kind));
+    return st;
 }

@@ -3,6 +3,8 @@
 #ifndef AXE_RUN_GPU_NCCL_H
 #define AXE_RUN_GPU_NCCL_H
 
+#include <limits.h>
+
 #include "axe/gpu.h"
 #include "engine/memory.h"
 
@@ -10,13 +12,27 @@ typedef struct axe_nccl_id {
     char bytes[128];
 } axe_nccl_id;
 
-enum { AXE_NCCL_SUM = 0 };
+/* How a communicator is made, as NCCL 2.14 has it; later ones go by the
+ * version, and take what is not here as not said. */
+typedef struct axe_nccl_config {
+    size_t   size;
+    uint32_t magic, version;
+    int      blocks, unset;
+} axe_nccl_config;
+
+enum {
+    AXE_NCCL_SUM = 0,
+    AXE_NCCL_IN_PROGRESS = 7,
+    AXE_NCCL_VERSION = 21400,
+    AXE_NCCL_UNSET = INT_MIN
+};
+#define AXE_NCCL_MAGIC 0xcafebeefu
 
 typedef struct axe_nccl axe_nccl;
 
 /* All ranks; each has a GPU of its own.
  * Errors  ETOOL: there is no library ($AXE_NCCL_LIBRARY, else libnccl.so.2).
- *         EDEVICE: its words */
+ *         EDEVICE: its words, or the engine's time is over */
 AXE_CHECK axe_status axe_nccl_new(axe_ctx *cx, axe_engine *e, axe_gpu *g,
                                   axe_nccl **out);
 /* st: how this rank ends; where it failed the others are not waited for. */
