@@ -351,5 +351,8 @@ axe_verb_run(int argc, char **argv)
     else if (code == AXE_EXIT_OK && run(cx, &a, &r) != AXE_OK)
         code = AXE_EXIT_FAIL;
     axe_run_close(&r);
-    return axe_kernel_end(cx, code);
+    if (!r.silent)
+        return axe_kernel_end(cx, code);
+    axe_ctx_free(cx);
+    return code == AXE_EXIT_OK ? axe_tool_finish(code) : code;
 }

@@ -279,4 +279,16 @@ for r in 1 0; do
 done
 wait
 [ "$(cat rank0 rank1 | grep -c 'check C: ok')" = 1 ] || { fail "launched"; cat rank0 rank1; }
+# of the same plans, but not the same kernel
+sed 's/A\[m, k\] \* B\[n, k\]/A[m, k] * B[n, k] * 2/' $D/gemm_allreduce.axe >other.axe
+for r in 1 0; do
+    file=$D/gemm_allreduce.axe
+    [ $r = 0 ] || file=other.axe
+    AXE_RANK=$r AXE_SIZE=2 AXE_LOCAL_RANK=$r AXE_LOCAL_SIZE=2 AXE_RENDEZVOUS=unlike$$ \
+        "$AXE" run $file A=a.npy B=b.npy C=l.npy >rank$r 2>&1 &
+done
+wait
+cat rank0 rank1 >out
+[ "$(grep -c '^error: ' out)" = 1 ] && grep -q '^error: ranks differ in the kernel: rank 0 has gemm_allreduce ' out ||
+    { fail "unlike kernels"; cat out; }
 exit $failed

@@ -45,6 +45,11 @@ def say(world):
 axe.spmd()(say)
 EOF
 
+for k in 0 1; do
+    echo "mesh gpu[P]; kernel total(in f32 X[M @ gpu, N], out f32 Y[N])
+        { index m, n; Y[n] = sum[m](X[m, n]) + $k; }" >"$tmp/$k.axe"
+done
+
 R="$AXE reshard --run --timeout 10"
 for mpi in openmpi mpich; do
     case $mpi in
@@ -102,6 +107,8 @@ np.save('$tmp/pick', np.array([[0], [1], [4], [4], [6], [2], [0]], 'i4'))"
         $run -n 4 $K "$SRC/kernels/dist/reshard.axe" swap R=10 C=7 N=2 P=2
     check 'kernel, layer' 0 'check Y: ok, 140 elements' \
         $run -n 3 $K "$SRC/kernels/dist/transformer.axe" T=7 H=20 A=5 D=4 F=26
+    check 'kernels that differ' 1 'ranks differ in the kernel: rank 0 has total P=3 M=9 N=4 of text ' \
+        $run -n 3 bash -c "exec $AXE run --timeout 30 --random $tmp/\$(($rank == 2)).axe M=9 N=4"
     if [ -n "$package" ]; then
         check 'kernel, from Python' 0 "[(0, '$mpi', [15.0, 15.0]), (1, '$mpi', [15.0, 15.0])]" \
             $run -n 2 env PYTHONPATH="$package" "$python" "$tmp/k.py"

@@ -272,6 +272,9 @@ AXE_CHECK axe_status axe_dist_explain(axe_ctx *cx, const axe_program *p,
 
 /* -------------------------------------------------------- run.c */
 
+/* A number of the program's IR, in hexadecimal. */
+AXE_CHECK axe_status axe_dist_digest(axe_ctx *cx, const axe_program *p,
+                                     const char **out);
 /* On a rank of an engine, whose ranks are the devices: whole arrays, row-major,
  * of which each rank takes its parts; results come to rank 0.
  * data    [n_param]

@@ -44,17 +44,6 @@ axe_rank_end(const axe_rank_exec *x, axe_status st)
 /* ------------------------------------------------------------ making, freeing
  */
 
-/* Of the program's IR. */
-static axe_status
-digest_of(axe_ctx *cx, const axe_program *p, const char **out)
-{
-    axe_buf text = {.cx = cx};
-
-    AXE_TRY(axe_program_emit(cx, p, AXE_STAGE_IR, &text));
-    *out = axe_textf(cx, "%016" PRIx64, axe_text_hash(text.text, text.len));
-    return AXE_OK;
-}
-
 axe_status
 axe_rank_exec_new(axe_ctx *cx, axe_engine *e, axe_device *device,
                   const axe_program *p, axe_rank_exec **out)
@@ -67,7 +56,7 @@ axe_rank_exec_new(axe_ctx *cx, axe_engine *e, axe_device *device,
     const char    *digest;
 
     AXE_TRY(axe_dist_check(cx, p));
-    AXE_TRY(digest_of(cx, p, &digest));
+    AXE_TRY(axe_dist_digest(cx, p, &digest));
     x = calloc(1, sizeof *x);
     if (!x)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
