@@ -64,6 +64,10 @@ AXE_CHECK axe_status program_of(axe_ctx *cx, const axe_reshard_plan *p,
 AXE_CHECK axe_status program_check_bound(axe_ctx *cx, const axe_reshard_plan *p,
                                          const axe_reshard_bound *bound);
 
+/* Is the element of this row-major number below the bound? */
+bool program_is_below(const axe_reshard_plan *p, const axe_reshard_bound *bound,
+                      int64_t element);
+
 /* A box whose runs are of the tensor's dimensions, with what either buffer has
  * of these. */
 typedef struct program_open {

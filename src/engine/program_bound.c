@@ -160,6 +160,21 @@ program_check_bound(axe_ctx *cx, const axe_reshard_plan *p,
                            axe_collective_text(p->step[0].kind));
 }
 
+bool
+program_is_below(const axe_reshard_plan *p, const axe_reshard_bound *bound,
+                 int64_t element)
+{
+    int64_t index[PROGRAM_DIMS], at = 0;
+
+    for (int d = p->src.shape.n - 1; d >= 0; d--) {
+        index[d] = element % p->src.shape.extent[d];
+        element /= p->src.shape.extent[d];
+    }
+    for (int i = 0; i < bound->n; i++)
+        at += index[bound->of[i]] * bound->pitch[i];
+    return index[bound->dim] < value(bound, at);
+}
+
 axe_status
 axe_reshard_below(axe_ctx *cx, const axe_reshard_plan *p,
                   const axe_reshard_bound *bound, int64_t *out)

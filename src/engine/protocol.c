@@ -156,7 +156,8 @@ check_ranks(axe_ctx *cx, int64_t n)
 }
 
 axe_status
-protocol_of_plan(axe_ctx *cx, const axe_reshard_plan *p, protocol **out)
+protocol_of_plan(axe_ctx *cx, const axe_reshard_plan *p,
+                 const axe_reshard_bound *bound, protocol **out)
 {
     int64_t n = p->mesh->n_device;
 
@@ -165,7 +166,7 @@ protocol_of_plan(axe_ctx *cx, const axe_reshard_plan *p, protocol **out)
     for (int64_t r = 0; r < n; r++) {
         const program *g;
 
-        AXE_TRY(program_of(cx, p, r, NULL, &g));
+        AXE_TRY(program_of(cx, p, r, bound, &g));
         list(cx, g, &(*out)[r]);
     }
     return AXE_OK;

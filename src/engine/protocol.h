@@ -39,9 +39,12 @@ typedef struct protocol {
     protocol_step *step;
 } protocol;
 
-/* The lists of all ranks: out[n_device].  Errors  those of program_of */
+/* The lists of all ranks: out[n_device].
+ * bound   NULL, or what goes is below it
+ * Errors  those of program_of */
 AXE_CHECK axe_status protocol_of_plan(axe_ctx *cx, const axe_reshard_plan *p,
-                                      protocol **out);
+                                      const axe_reshard_bound *bound,
+                                      protocol               **out);
 /* A plan of one step by pieces of grain[rank] elements, as an engine of that
  * memory carries it out (engine/pieces.h).
  * Errors  as protocol_of_plan; ELIMIT: more than ENGINE_PIECES pieces */
@@ -78,17 +81,19 @@ typedef struct protocol_times {
 
 typedef struct protocol_run {
     const axe_reshard_plan *plan;
-    const protocol         *rank; /* [n_device] */
-    axe_number              type;
-    const void *const      *src; /* [n_device]; NULL: no data */
-    void *const            *dst;
-    axe_span                at; /* the statement, for findings */
-    const char             *what;
-    protocol_order          order;
-    int64_t                 who;
-    uint64_t                seed;
-    axe_traffic            *traffic; /* NULL, or what was pulled */
-    const protocol_times   *times;   /* NULL: nobody asks */
+    /* NULL, or of the result nobody looks at what is not below it. */
+    const axe_reshard_bound *bound;
+    const protocol          *rank; /* [n_device] */
+    axe_number               type;
+    const void *const       *src; /* [n_device]; NULL: no data */
+    void *const             *dst;
+    axe_span                 at; /* the statement, for findings */
+    const char              *what;
+    protocol_order           order;
+    int64_t                  who;
+    uint64_t                 seed;
+    axe_traffic             *traffic; /* NULL, or what was pulled */
+    const protocol_times    *times;   /* NULL: nobody asks */
 } protocol_run;
 
 enum { PROTOCOL_RANKS = 64 };

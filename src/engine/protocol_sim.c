@@ -95,6 +95,13 @@ tag_of(const world *w, bool behind, int64_t device, int64_t index,
     return any;
 }
 
+/* Does anybody look at it behind the plan? */
+static bool
+is_needed(const world *w, int64_t index)
+{
+    return !w->r->bound || program_is_below(w->r->plan, w->r->bound, index);
+}
+
 /* Elements of the tensor. */
 static int64_t
 count(const axe_reshard_plan *p)
@@ -253,7 +260,7 @@ check_result(world *w, rank *me, const protocol_step *s)
             continue;
         cell *c = &me->cell[s->from][k - 1];
 
-        if (c->wrote != 0 && c->tag == tag)
+        if ((c->wrote != 0 && c->tag == tag) || !is_needed(w, i))
             continue;
         wrong++;
         first = first < 0 ? i : first;
@@ -445,13 +452,36 @@ find_stuck(world *w)
     }
 }
 
+/* To a device comes what it needs and has not, and no more. */
+static void
+check_below(world *w, int64_t to)
+{
+    uint64_t tag;
+    int64_t  want = 0, got = 0;
+
+    for (int64_t i = 0; i < w->n_element; i++)
+        want += is_needed(w, i) && tag_of(w, true, to, i, 1, &tag) &&
+                !tag_of(w, false, to, i, 1, &tag);
+    for (int64_t k = 0; k < w->r->plan->n_step * w->n; k++)
+        got += w->rank[to].got[k];
+    if (want != got)
+        protocol_find(w->cx, w->out, AXE_SIM_WIRE, w->r->at,
+                      axe_textf(w->cx,
+                                "device %" PRId64 " of %s: %" PRId64
+                                " elements come, and %" PRId64
+                                " are needed, below its bound",
+                                to, w->r->what, got, want));
+}
+
 /* What went between two devices is what the plan says, where it says it. */
 static void
 check_traffic(world *w)
 {
     const axe_reshard_plan *p = w->r->plan;
 
-    for (int k = 0; k < p->n_step; k++)
+    for (int64_t to = 0; w->r->bound && to < w->n; to++)
+        check_below(w, to);
+    for (int k = 0; k < p->n_step && !w->r->bound; k++)
         for (int64_t to = 0; to < w->n; to++)
             for (int64_t from = 0; from < w->n; from++) {
                 int64_t want = axe_reshard_sends(p, k, from, to);
@@ -508,6 +538,8 @@ make_rank(world *w, int64_t q)
             me->cell[b][i].read = read + i * w->n;
         if (w->r->src)
             me->data[b] = axe_alloc(cx, (size_t)(w->room + 1) * w->width);
+        if (w->r->src && w->r->bound) /* what does not come is no number */
+            memset(me->data[b], 0xff, (size_t)(w->room + 1) * w->width);
     }
 }
 

@@ -42,6 +42,20 @@ for mesh in "N=2 P=2" "N=2 P=3" "N=3 P=2"; do
         right $D/reshard.axe $kernel R=10 C=7 $mesh
     done
 done
+# maxima and sums that are kept while keys and values go round
+for n in 1 2 3; do
+    right $D/ring_attention.axe S=40 H=2 --devices $n
+done
+right $D/ring_attention.axe S=41 H=1 --devices 2 --set CAUSAL=1
+# of slots only those go that are used
+for n in 1 2 3; do
+    right $D/all2all.axe dispatch T=11 H=5 S=2 C=6 E=7 --devices $n
+done
+# 416 bytes, as `axe run` has it, and 992 of results to the first device
+says 0 '"moved": 416, "planned": 416, ' "$AXE" run \
+    $D/all2all.axe dispatch --random T=11 H=5 S=2 C=6 E=7 --devices 3 --check --json
+says 0 '3 devices, 1408 bytes between them' "$AXE" sim \
+    $D/all2all.axe dispatch --random T=11 H=5 S=2 C=6 E=7 --devices 3
 # other machines
 right $D/gemm_reduce_scatter.axe M=64 N=64 K=64 --devices 2 $small \
     --target sm_80 --policy 2

@@ -129,28 +129,36 @@ axe_bound_find(const axe_operands *o, const axe_node *load, axe_between_arg *a)
 
 /* ------------------------------------------------------------------ running */
 
+axe_reshard_bound
+axe_dist_bound_of(axe_ctx *cx, const axe_dist *d, const axe_dist_bound *b,
+                  int64_t *n_number)
+{
+    const axe_tensor *of = b->numbers->u.tensor;
+    int64_t          *pitch = axe_new_array(cx, int64_t, b->n + 1), by = 1;
+
+    for (int k = b->n - 1; k >= 0; k--) {
+        pitch[k] = by;
+        by *= axe_dist_value(d, NULL, 0, axe_extent_whole(of->shape[k]));
+    }
+    *n_number = by;
+    return (axe_reshard_bound){.dim = b->dim,
+                               .n = b->n,
+                               .of = b->of,
+                               .pitch = pitch,
+                               .wide = b->numbers->type == AXE_TYPE_i64};
+}
+
 axe_status
 axe_dist_bring_below(axe_dist_runner *r, const axe_between_arg *a,
                      const void *numbers, void *data)
 {
-    const axe_dist_bound *b = a->bound;
-    const axe_tensor     *t = axe_dist_tensor(r->d, a->tensor);
-    const axe_tensor     *of = b->numbers->u.tensor;
-    int64_t               pitch[AXE_RANK_MAX], by = 1, n;
-    axe_reshard_bound     bound = {.dim = b->dim,
-                                   .n = b->n,
-                                   .of = b->of,
-                                   .pitch = pitch,
-                                   .wide = b->numbers->type == AXE_TYPE_i64};
-    axe_number            type;
-    size_t                bytes;
-    void                 *host;
+    const axe_tensor *t = axe_dist_tensor(r->d, a->tensor);
+    int64_t           n;
+    axe_reshard_bound bound = axe_dist_bound_of(r->cx, r->d, a->bound, &n);
+    size_t     bytes = (size_t)axe_type_bytes(a->bound->numbers->type, n);
+    axe_number type;
+    void      *host;
 
-    for (int k = b->n - 1; k >= 0; k--) {
-        pitch[k] = by;
-        by *= axe_dist_value(r->d, NULL, 0, axe_extent_whole(of->shape[k]));
-    }
-    bytes = (size_t)axe_type_bytes(b->numbers->type, by);
     bound.value = host = axe_alloc(r->cx, bytes);
     AXE_TRY(r->ops->wait(r));
     AXE_TRY(r->ops->get(r, host, numbers, bytes));

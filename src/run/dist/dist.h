@@ -140,6 +140,11 @@ struct axe_dist_bound {
     int             arg;     /* which operand they are, an earlier one, whole */
 };
 
+/* What goes then, but for the numbers themselves, of which there are n_number.
+ */
+axe_reshard_bound axe_dist_bound_of(axe_ctx *cx, const axe_dist *d,
+                                    const axe_dist_bound *b, int64_t *n_number);
+
 typedef struct axe_between {
     const axe_stmt    *stmt;
     const axe_program *program; /* on each device; NULL: a copy, by the result's

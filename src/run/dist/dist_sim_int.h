@@ -27,10 +27,12 @@ typedef struct axe_dist_world {
 } axe_dist_world;
 
 /* A plan by its lists in all orders; the first one's data stay.  The plan of
- * w->fuse goes by pieces, and takes no time yet. */
+ * w->fuse goes by pieces, and takes no time yet.
+ * bound   NULL, or what goes is below it */
 AXE_CHECK axe_status axe_dist_sim_move(axe_dist_world *w, axe_span at,
-                                       const axe_tensor       *t,
-                                       const axe_reshard_plan *plan,
+                                       const axe_tensor        *t,
+                                       const axe_reshard_plan  *plan,
+                                       const axe_reshard_bound *bound,
                                        void *const *from, void *const *to);
 /* Launches of one device. */
 void axe_dist_sim_launched(axe_dist_world *w, int64_t device,

@@ -170,15 +170,21 @@ bring(world *w, const doing *s, int i, const axe_frame *f)
     const axe_between_arg  *a = &s->b->arg[i];
     const axe_reshard_plan *plan = axe_dist_plan_at(w->d, f, a);
     void                  **have = parts_of(w, a->tensor);
+    axe_reshard_bound       bound;
+    int64_t                 n_number;
 
     if (!plan) {
         memcpy(data_of(w, s, i), have, (size_t)w->d->n_device * sizeof *have);
         return AXE_OK;
     }
     AXE_TRY(make_own(w, s, i, a->local));
+    if (a->bound) {
+        bound = axe_dist_bound_of(w->cx, w->d, a->bound, &n_number);
+        bound.value = data_of(w, s, a->bound->arg)[0];
+    }
     return axe_dist_sim_move(w, s->b->stmt->at,
-                             axe_dist_tensor(w->d, a->tensor), plan, have,
-                             data_of(w, s, i));
+                             axe_dist_tensor(w->d, a->tensor), plan,
+                             a->bound ? &bound : NULL, have, data_of(w, s, i));
 }
 
 static axe_status
@@ -222,8 +228,8 @@ deliver(world *w, const axe_between *b, const axe_frame *f, void *const *from)
     const axe_tensor *dst = axe_dist_tensor(w->d, t);
 
     if (plan)
-        AXE_TRY(
-            axe_dist_sim_move(w, b->stmt->at, dst, plan, from, parts_of(w, t)));
+        AXE_TRY(axe_dist_sim_move(w, b->stmt->at, dst, plan, NULL, from,
+                                  parts_of(w, t)));
     for (int64_t q = 0; q < w->d->n_device; q++) {
         void  *to = parts_of(w, t)[q];
         size_t bytes = bytes_of(w, q, dst);
@@ -350,7 +356,7 @@ send_home(world *w, void *const *data)
         to[0] = data[i];
         if (w->p->home[i])
             AXE_TRY(axe_dist_sim_move(w, k->param[i]->at, k->param[i],
-                                      w->p->home[i], parts_of(w, i), to));
+                                      w->p->home[i], NULL, parts_of(w, i), to));
         else
             memcpy(data[i], parts_of(w, i)[0], bytes_of(w, 0, k->param[i]));
     }

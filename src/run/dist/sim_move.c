@@ -28,10 +28,11 @@ list_pieces(const world *w, protocol **out)
 
 axe_status
 axe_dist_sim_move(world *w, axe_span at, const axe_tensor *t,
-                  const axe_reshard_plan *plan, void *const *from,
-                  void *const *to)
+                  const axe_reshard_plan *plan, const axe_reshard_bound *bound,
+                  void *const *from, void *const *to)
 {
     protocol_run   r = {.plan = plan,
+                        .bound = bound,
                         .at = at,
                         .src = (const void *const *)(const void *)from,
                         .dst = to,
@@ -45,7 +46,7 @@ axe_dist_sim_move(world *w, axe_span at, const axe_tensor *t,
 
     AXE_TRY(axe_dist_number(w->cx, t, &r.type));
     AXE_TRY(pieces ? list_pieces(w, &rank)
-                   : protocol_of_plan(w->cx, plan, &rank));
+                   : protocol_of_plan(w->cx, plan, bound, &rank));
     w->piece = pieces ? rank : w->piece;
     r.rank = rank;
     r.traffic = &moved;

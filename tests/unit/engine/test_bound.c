@@ -1,5 +1,5 @@
 /* test_bound.c - of plans only what is below a bound goes: what comes, and how
- * many bytes that are. */
+ * many bytes that are; on ranks, and on simulated ones. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "axe/engine.h"
+#include "engine/protocol.h"
 
 enum { RANK = 4, ELEMENTS = 2048 };
 
@@ -164,6 +165,95 @@ test_below(void **state)
     }
 }
 
+/* Lists of what goes below `listed`, held to a bound: what is found, and the
+ * bytes that went. */
+static axe_sim_report
+simulated(axe_ctx *cx, const axe_reshard_plan *p,
+          const axe_reshard_bound *listed, const axe_reshard_bound *bound,
+          int64_t *total)
+{
+    protocol      *rank;
+    axe_traffic    traffic = {0};
+    axe_sim_report found = {0};
+    protocol_run   r = {.plan = p,
+                        .bound = bound,
+                        .type = AXE_NUMBER_I32,
+                        .what = "a plan",
+                        .traffic = &traffic};
+
+    if (protocol_of_plan(cx, p, listed, &rank) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    r.rank = rank;
+    if (protocol_simulate(cx, &r, &found) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    *total = traffic.total;
+    return found;
+}
+
+static bool
+finds(const axe_sim_report *r, axe_sim_kind kind)
+{
+    for (int i = 0; i < r->n_finding; i++)
+        if (r->finding[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* One more of each number than the job has. */
+static void
+raise_numbers(values *v)
+{
+    for (int i = 0; i < 64; i++) {
+        v->wide[i]++;
+        v->narrow[i]++;
+    }
+}
+
+/* Simulated ranks bring as many elements as are below the bound; lists that
+ * bring fewer or more are found. */
+static void
+test_simulated(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        const job              *j = &jobs[i];
+        axe_ctx                *cx = axe_ctx_new();
+        axe_reshard_options     opt = {.bits = 32};
+        const axe_mesh         *m;
+        axe_spread              a, b;
+        const axe_reshard_plan *p;
+        values                  v = {{0}, {0}, {0}}, more;
+        axe_reshard_bound       bound = {j->dim,  j->n,     j->of,
+                                         v.pitch, v.narrow, j->wide},
+                          higher = bound;
+        axe_sim_report found;
+        int64_t        n, n_more, total;
+
+        fill(j, &v);
+        more = v;
+        raise_numbers(&more);
+        bound.value = j->wide ? (const void *)v.wide : v.narrow;
+        higher.value = j->wide ? (const void *)more.wide : more.narrow;
+        assert_int_equal(axe_mesh_read(cx, "x=3", &m), AXE_OK);
+        assert_int_equal(axe_spread_read(cx, m, j->src, &a), AXE_OK);
+        assert_int_equal(axe_spread_read(cx, m, j->dst, &b), AXE_OK);
+        assert_int_equal(axe_reshard(cx, m, &a, &b, &opt, &p), AXE_OK);
+        assert_int_equal(axe_reshard_below(cx, p, &bound, &n), AXE_OK);
+        assert_int_equal(axe_reshard_below(cx, p, &higher, &n_more), AXE_OK);
+        found = simulated(cx, p, &bound, &bound, &total);
+        assert_int_equal(found.n_finding, 0);
+        assert_int_equal(total, 4 * n);
+        found = simulated(cx, p, &higher, &bound, &total);
+        assert_int_equal(total, 4 * n_more);
+        assert_int_equal(finds(&found, AXE_SIM_WIRE), n < n_more);
+        assert_false(finds(&found, AXE_SIM_CONTENT));
+        found = simulated(cx, p, &bound, &higher, &total);
+        assert_int_equal(finds(&found, AXE_SIM_WIRE), n < n_more);
+        assert_true(finds(&found, AXE_SIM_CONTENT));
+        axe_ctx_free(cx);
+    }
+}
+
 static void
 test_refused(void **state)
 {
@@ -211,6 +301,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_below),
+                                       cmocka_unit_test(test_simulated),
                                        cmocka_unit_test(test_refused)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

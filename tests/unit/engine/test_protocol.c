@@ -40,7 +40,7 @@ test_right(void **state)
         protocol      *rank;
         axe_sim_report found;
 
-        if (protocol_of_plan(cx, p, &rank) != AXE_OK)
+        if (protocol_of_plan(cx, p, NULL, &rank) != AXE_OK)
             fail_msg("%s", axe_last_error(cx));
         simulate(cx, p, rank, &found);
         if (found.n_finding > 0) {
@@ -282,7 +282,7 @@ test_bugs(void **state)
         protocol      *rank;
         axe_sim_report found;
 
-        if (protocol_of_plan(cx, p, &rank) != AXE_OK)
+        if (protocol_of_plan(cx, p, NULL, &rank) != AXE_OK)
             fail_msg("%s", axe_last_error(cx));
         mutate_data(cx, &rank[bugs[i].rank], bugs[i].bug);
         simulate(cx, p, rank, &found);
@@ -404,7 +404,7 @@ test_engines(void **state)
             plan_of(cx, plans[i].mesh, plans[i].src, plans[i].dst);
         protocol *rank;
 
-        if (protocol_of_plan(cx, p, &rank) != AXE_OK)
+        if (protocol_of_plan(cx, p, NULL, &rank) != AXE_OK)
             fail_msg("%s", axe_last_error(cx));
         for (int64_t r = 0; r < p->mesh->n_device; r++)
             if (!does_the_list(cx, p, &rank[r])) {
