@@ -601,7 +601,8 @@ def main():
         said = [s for s in pool.map(lambda j: run(*j), todo) if s]
     said += [f"{f}: no test here" for f in missing()]
     print("\n".join(said + [f"{len(todo)} runs, {len(said)} failed"]))
-    return bool(said) or not todo
+    # as PTX a kernel may have rows in tests/sim.list alone
+    return bool(said) or not (todo or (sys.argv[1:] and "PTX" in os.environ))
 
 
 if __name__ == "__main__":
