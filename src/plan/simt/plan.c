@@ -507,7 +507,9 @@ axe_simt_place_rooms(axe_planner *p)
 {
     place_scratch(p);
     axe_simt_place_staging(p);
-    for (int i = 0; i < p->simt->n_launch; i++)
+    for (int i = 0; i < p->simt->n_launch; i++) {
+        axe_simt_tmem_keep(p, &p->simt->launch[i]);
         AXE_TRY(check_shared(p, &p->simt->launch[i]));
+    }
     return AXE_OK;
 }

@@ -1,6 +1,8 @@
 /* test_one_launch.c - scopes of one launch share its shared memory, one behind
  * the other: only mbarriers, which each scope sets once, have bytes of their
- * own, which nothing of the other scopes touches. */
+ * own, which nothing of the other scopes touches.  And where CTAs wait for one
+ * another, an SM has tensor memory for all that it holds. */
+#include "machine/rates.h"
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/simt.h"
@@ -115,10 +117,95 @@ test_barriers(void **state)
     }
 }
 
+/* ------------------------------------------------------------- tensor memory
+ */
+
+/* A product whose sums are so many columns, of one stage each; little shared
+ * memory, few registers. */
+static const char *
+product(axe_ctx *cx, const char *cluster, int columns, const char *x,
+        const char *w, const char *y)
+{
+    return axe_textf(
+        cx,
+        "%scta persistent (t : tiles(M by 128, N by %d)) {\n"
+        "pipeline ring[2] { shared T a[128, 32]; shared T b[%d, 32]; }\n"
+        "pipeline sums[1] { tmem f32 acc[128, %d]; }\n"
+        "roles {\n"
+        "warp (4) for (q : N by 32) produce ring {\n"
+        "ring.a[m, j] = %s[t.i*128 + m, q*32 + j];\n"
+        "ring.b[l, j] = %s[t.j*%d + l, q*32 + j]; }\n"
+        "warp (5) produce sums { sums.acc[m, l] = 0;\n"
+        "for (q : N by 32) consume ring\n"
+        "sums.acc[m, l] += ring.a[m, j] * ring.b[l, j]; }\n"
+        "warpgroup (0) consume sums for (p : %d) {\n"
+        "reg f32 y[128, 32];\n"
+        "y[m, l] = sums.acc[m, p*32 + l];\n"
+        "%s[t.i*128 + m, t.j*%d + p*32 + l] = T(y[m, l]); } } }\n",
+        cluster, columns, columns, columns, x, w, columns, columns / 32, y,
+        columns);
+}
+
+/* Columns of all CTAs that the driver may put on one SM, as far as shared
+ * memory keeps it from that. */
+static int64_t
+columns_held(const axe_machine *mc, const axe_simt_launch *l)
+{
+    const axe_rates *r = axe_machine_rates(mc);
+    int64_t          n = r->shared / (l->shared_bytes + r->own);
+
+    return (n < r->ctas ? n : r->ctas) * l->tmem_columns;
+}
+
+static void
+check_columns(const char *cluster, bool overlap, int columns)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    const axe_plan *p = NULL;
+    const char     *all = axe_textf(
+            cx,
+            "kernel k<type T = f16>(in T X[M, N], in T V[N, N], in T W[N, N],\n"
+                "out T Y[M, N]) {\n"
+                "index m, l, j; global T H[M, N];\n%s%s%s%s}\n",
+        overlap ? "overlap {\n" : "",
+            product(cx, cluster, columns, "X", "V", "H"),
+            product(cx, cluster, columns, "H", "W", "Y"), overlap ? "}\n" : "");
+
+    if (plan_for(cx, all, "sm_100a", &p) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    assert_int_equal(p->simt->n_launch, 2);
+    for (int i = 0; i < 2; i++) {
+        const axe_simt_launch *l = &p->simt->launch[i];
+        int64_t                held = columns_held(p->machine, l);
+        int                    most = p->machine->simt->tmem_columns;
+
+        assert_int_equal(l->tmem_columns, columns);
+        assert_int_equal(l->overlap != NULL, overlap);
+        if (overlap || *cluster)
+            assert_in_range(held, most / 2 + 1, most);
+        else
+            assert_true(held > most);
+    }
+    axe_ctx_free(cx);
+}
+
+static void
+test_columns(void **state)
+{
+    (void)state;
+    for (int columns = 128; columns <= 256; columns *= 2) {
+        check_columns("", true, columns);
+        check_columns("cluster (2) ", true, columns);
+        check_columns("cluster (2) ", false, columns);
+        check_columns("", false, columns);
+    }
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(test_barriers)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(test_barriers),
+                                     cmocka_unit_test(test_columns)};
 
     return cmocka_run_group_tests(all, NULL, NULL);
 }

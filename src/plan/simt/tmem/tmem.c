@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "machine/rates.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
@@ -99,6 +100,25 @@ axe_simt_tmem_allocate(axe_planner *p, axe_simt_launch *l)
     l->tmem_columns = (int)n;
     l->tmem_word = axe_simt_take_shared(l, 4, 16);
     return AXE_OK;
+}
+
+/* Asking for columns waits until they are free (PTX ISA, tcgen05.alloc), and
+ * the driver does not count them among what a CTA needs to be on an SM.  Where
+ * CTAs wait for one another, one that has columns must not wait for one that
+ * will get none, so as much shared memory as keeps them apart is the CTA's: of
+ * any that an SM has room for the columns are no more than there are. */
+void
+axe_simt_tmem_keep(const axe_planner *p, axe_simt_launch *l)
+{
+    const axe_simt  *m = p->mc->simt;
+    const axe_rates *r = axe_machine_rates(p->mc);
+    int64_t          least;
+
+    if (l->tmem_columns == 0 || (!l->overlap && l->scope->keys.cluster < 2))
+        return;
+    least = r->shared * l->tmem_columns / (m->tmem_columns + m->tmem_least) + 1;
+    if (l->shared_bytes + r->own < least)
+        l->shared_bytes = (least - r->own + 15) / 16 * 16;
 }
 
 /* ------------------------------------------------------------------ layouts */

@@ -39,5 +39,7 @@ AXE_CHECK axe_status axe_simt_tmem_plan(axe_planner *p, axe_request *r,
  * Errors  ESHAPE, EUNSUPPORTED, ELIMIT */
 AXE_CHECK axe_status axe_simt_tmem_size(axe_planner *p, axe_place *pl);
 AXE_CHECK axe_status axe_simt_tmem_allocate(axe_planner *p, axe_simt_launch *l);
+/* Shared memory, as much as keeps CTAs apart that would wait for columns. */
+void axe_simt_tmem_keep(const axe_planner *p, axe_simt_launch *l);
 
 #endif
