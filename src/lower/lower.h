@@ -193,8 +193,10 @@ typedef struct axe_map {
     const axe_node   *stride[5]; /* [elements]; of the first: 1 */
     int               box[5];    /* [elements] */
     int               swizzle;   /* [bytes] 0, 32, 64, 128 */
-    const axe_node   *when; /* it is used only where this condition over sizes
-                               holds, and need not be made else; NULL: always */
+    bool              stored; /* boxes go to the tensor, else they come from it:
+                                 of one without elements these must find zeros */
+    const axe_node *when;     /* it is used only where this condition over sizes
+                                 holds, and need not be made else; NULL: always */
 } axe_map;
 
 /* An array that is accessed by several elements at a time: it begins at a

@@ -270,6 +270,12 @@ done
     cat got
 }
 
+# What boxes come from is zeros where there are no elements, and never where others go to: also of a tensor of the
+# kernel's own.
+"$AXE" compile "$SRC/examples/overlap_sm90.axe" -t sm_90a -o o.c o.h || fail "overlap_sm90"
+[ "$(grep -A 1 'axe_encode(&map' o.c | grep -o '[01], &call' | tr -d '\n, &cal')" = 001001 ] ||
+    fail "maps of empty tensors are elsewhere"
+
 # A layer of experts: one launch of CTAs that are all there at once.  Where an array must begin, whatever is in a branch that
 # asks an element.
 "$AXE" compile "$SRC/kernels/moe_sm90.axe" -t sm_90a -o m.c m.h >out 2>&1 || {

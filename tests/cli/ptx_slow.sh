@@ -4,7 +4,8 @@
 # are those of a GPU.
 #
 # Every other kernel of tests/sim.list against the reference, each in one of its
-# types on one machine, by turns, those with roles or clusters in two orders; every
+# types on one machine, by turns, those with roles or clusters in two orders; boxes
+# of an array without elements, which the launch makes a map of; every
 # fourth run of tests/kernels.py for one machine against NumPy; and every third of
 # the changes of tests/ptx.list, which must be found (PTX_ALL=1: all of these).
 # Arguments: kernels, instead of all, on each machine.
@@ -77,6 +78,8 @@ grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; d
         [ "$m" != 80 ] || [[ " $wide " != *" $kernel "* ]] || echo "$row --wide"
     done
 done >list
+[ $# != 0 ] && [[ " $* " != *" empty_boxes "* ]] ||
+    echo "90 ../tests/sim/empty_boxes empty_boxes M=70 Z=0" >>list
 xargs -r -P 2 -L 1 bash -c 'one "$@"' one <list >said
 bad=$(grep -c '^FAILED' said)
 [ $# != 0 ] || PTX_CC=80 "$PYTHON" "$SRC/tests/corners/corners.py" "$AXE" \

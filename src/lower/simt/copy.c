@@ -286,12 +286,12 @@ global_arg(axe_simt_lowering *sl, const axe_schedule *s, const where *w)
             axe_simt_scalars(sl, s->operand[c->in ? c->from : 0].base));
     for (int i = 0; i < c->map.rank; i++)
         x[i] = w->coord[c->map.dim[i]];
-    return (axe_arg){.space = AXE_ARG_MAP,
-                     .tensor = c->global,
-                     .map =
-                         axe_simt_map_of(sl, c->global, c->seen, &c->map, NULL),
-                     .n_at = c->map.rank,
-                     .coord = x};
+    return (axe_arg){
+        .space = AXE_ARG_MAP,
+        .tensor = c->global,
+        .map = axe_simt_map_of(sl, c->global, c->seen, &c->map, !c->in, NULL),
+        .n_at = c->map.rank,
+        .coord = x};
 }
 
 /* The mbarrier of the stage that is being filled. */

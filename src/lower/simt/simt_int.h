@@ -275,10 +275,10 @@ bool axe_simt_fills_at(const axe_simt_lowering *sl, const axe_stmt *s,
 /* ------------------------------------------------------------- tensor_map.c */
 
 /* The number in the grid of the map that boxes of the argument `of`, seen as t,
- * are seen by, used where `when` holds; NULL: always. */
+ * are seen by, or stored, used where `when` holds; NULL: always. */
 struct axe_box;
 int axe_simt_map_of(axe_simt_lowering *sl, const axe_tensor *of,
-                    const axe_tensor *t, const struct axe_box *box,
+                    const axe_tensor *t, const struct axe_box *box, bool stored,
                     const axe_node *when);
 
 /* ---------------------------------------------------------------- threads.c */

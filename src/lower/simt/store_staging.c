@@ -122,7 +122,7 @@ send_part(staging *x, axe_lblock *b, const axe_node *room,
     axe_arg arg[2] = {{.space = AXE_ARG_MAP,
                        .tensor = st->global,
                        .map = axe_simt_map_of(x->sl, st->global, st->global,
-                                              &st->map, st->when),
+                                              &st->map, true, st->when),
                        .n_at = st->map.rank,
                        .coord = coord},
                       axe_simt_shared(x->room, room)};

@@ -9,7 +9,7 @@ static bool
 same_map(const axe_map *a, const axe_map *b)
 {
     bool same = a->tensor == b->tensor && a->rank == b->rank &&
-                a->swizzle == b->swizzle;
+                a->swizzle == b->swizzle && a->stored == b->stored;
 
     for (int i = 0; i < a->rank && same; i++)
         same = a->box[i] == b->box[i] &&
@@ -44,10 +44,14 @@ add_map(axe_simt_lowering *sl, const axe_map *m)
 
 int
 axe_simt_map_of(axe_simt_lowering *sl, const axe_tensor *of,
-                const axe_tensor *t, const axe_box *box, const axe_node *when)
+                const axe_tensor *t, const axe_box *box, bool stored,
+                const axe_node *when)
 {
-    axe_map m = {
-        .tensor = of, .rank = box->rank, .swizzle = box->swizzle, .when = when};
+    axe_map m = {.tensor = of,
+                 .rank = box->rank,
+                 .swizzle = box->swizzle,
+                 .stored = stored,
+                 .when = when};
 
     for (int i = 0; i < m.rank; i++) {
         int d = box->dim[i];

@@ -83,7 +83,7 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
              "axe_encode(&map[%d], %d, %d, %s, extent, step, box, %d,\n"
              "                                %d, &call);\n",
              i, axe_map_type(m->tensor->type), m->rank, place_of(p, m->tensor),
-             axe_map_swizzle(m->swizzle), m->tensor->dir != AXE_DIR_IN);
+             axe_map_swizzle(m->swizzle), m->stored);
     return AXE_OK;
 }
 

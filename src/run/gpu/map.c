@@ -50,7 +50,7 @@ take_nothing(axe_ctx *cx, axe_gpu *g, const axe_map *m, void **data,
         g->nothing = p;
     }
     *data = g->nothing;
-    if (m->tensor->dir != AXE_DIR_IN)
+    if (m->stored)
         *data = (char *)g->nothing + WRITTEN_AT;
     for (int i = 0; i < m->rank; i++) {
         size[i] = 1;
