@@ -20,7 +20,14 @@
 
 #include "driver.h"
 
-enum { INVALID = 1, NO_MEMORY = 2, NOT_STARTED = 3, MOST = 256 };
+enum {
+    INVALID = 1,
+    NO_MEMORY = 2,
+    NOT_STARTED = 3,
+    MOST = 256,
+    PAGE = 4096,
+    CAST_GRAIN = 4 << 20
+};
 
 typedef struct block {
     int    fd;
@@ -141,12 +148,18 @@ CALL(DeviceCanAccessPeer, (int *can, int device, int peer))
     return fails("DeviceCanAccessPeer");
 }
 
+static size_t
+grain_on(int device)
+{
+    return (size_t)number("FAKE_GRAIN", 2 << 20)
+           << (getenv("FAKE_GRAIN") ? device : 0);
+}
+
 CALL(MemGetAllocationGranularity,
      (size_t * bytes, const memory_prop *what, int option))
 {
     (void)option;
-    *bytes = (size_t)number("FAKE_GRAIN", 2 << 20)
-             << (getenv("FAKE_GRAIN") ? what->device : 0);
+    *bytes = grain_on(what->device);
     return fails("MemGetAllocationGranularity");
 }
 
@@ -222,6 +235,26 @@ CALL(MemImportFromShareableHandle, (uint64_t * handle, void *from, int type))
     return make_block(dup(fd), (size_t)is.st_size / 2, handle);
 }
 
+/* At a multiple of `align`, and of nothing more. */
+static char *
+reserve(size_t bytes, size_t align)
+{
+    size_t all = bytes + 2 * align;
+    char  *raw = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char  *at = raw;
+
+    if (raw == MAP_FAILED)
+        return NULL;
+    at += align - (uintptr_t)at % align;
+    if ((uintptr_t)at % (2 * align) == 0)
+        at += align;
+    if (at > raw)
+        munmap(raw, (size_t)(at - raw));
+    if (raw + all > at + bytes)
+        munmap(at + bytes, (size_t)(raw + all - (at + bytes)));
+    return at;
+}
+
 CALL(MemAddressReserve, (uint64_t * p, size_t bytes, size_t align,
                          uint64_t want, unsigned long long flags))
 {
@@ -233,8 +266,8 @@ CALL(MemAddressReserve, (uint64_t * p, size_t bytes, size_t align,
         return bad;
     if ((align & (align - 1)) != 0 || flags)
         return INVALID;
-    at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED)
+    at = reserve(bytes, align > PAGE ? align : PAGE);
+    if (!at)
         return NO_MEMORY;
     *p = (uint64_t)(uintptr_t)at;
     left++;
@@ -284,7 +317,7 @@ CALL(MulticastGetGranularity,
      (size_t * bytes, const cast_prop *what, int option))
 {
     (void)option;
-    *bytes = what->n_device > 1 ? 4 << 20 : 0;
+    *bytes = what->n_device > 1 ? CAST_GRAIN : 0;
     return fails("MulticastGetGranularity");
 }
 
@@ -296,7 +329,7 @@ CALL(MulticastCreate, (uint64_t * handle, const cast_prop *what))
 
     if (bad)
         return bad;
-    if (what->flags || what->handle_types != 1 || what->bytes % (4 << 20) ||
+    if (what->flags || what->handle_types != 1 || what->bytes % CAST_GRAIN ||
         what->n_device < 2)
         return INVALID;
     if (ftruncate(fd, (off_t)(2 * what->bytes)) < 0)
@@ -333,7 +366,7 @@ CALL(MulticastBindMem, (uint64_t handle, size_t at, uint64_t memory,
 
     if (!c)
         return bad ? bad : INVALID;
-    if (at || from || flags || bytes % (4 << 20) || c->joined != c->want ||
+    if (at || from || flags || bytes % CAST_GRAIN || c->joined != c->want ||
         fstat(((block *)(uintptr_t)memory)->fd, &is) < 0)
         return INVALID;
     i = __atomic_fetch_add(&c->bound, 1, __ATOMIC_SEQ_CST);
@@ -346,7 +379,7 @@ CALL(MulticastBindMem, (uint64_t handle, size_t at, uint64_t memory,
 CALL(MulticastUnbind, (uint64_t handle, int device, size_t at, size_t bytes))
 {
     fake_note("MulticastUnbind");
-    if (!handle || device != own || at || bytes % (4 << 20))
+    if (!handle || device != own || at || bytes % CAST_GRAIN)
         return INVALID;
     left--;
     return 0;
@@ -375,6 +408,20 @@ fake_blocks(const void *p, void **out, int most)
     return n;
 }
 
+/* Of addresses and sizes where it is mapped. */
+static size_t
+grain_of(const block *b)
+{
+    cast  *c = b->bytes > CAST_AT ? cast_in(b->fd) : NULL;
+    size_t grain = grain_on(own);
+
+    if (c && c->magic == CAST_MAGIC)
+        grain = CAST_GRAIN;
+    if (c)
+        munmap(c, sizeof *c);
+    return grain;
+}
+
 CALL(MemMap, (uint64_t p, size_t bytes, size_t offset, uint64_t handle,
               unsigned long long flags))
 {
@@ -384,7 +431,8 @@ CALL(MemMap, (uint64_t p, size_t bytes, size_t offset, uint64_t handle,
 
     while (i < MOST && mapped[i].at)
         i++;
-    if (bad || flags || i == MOST || offset + bytes > b->bytes)
+    if (bad || flags || i == MOST || offset + bytes > b->bytes ||
+        (p | bytes | offset) % grain_of(b) != 0)
         return bad ? bad : INVALID;
     mapped[i].at = mmap((void *)(uintptr_t)p, bytes, PROT_NONE,
                         MAP_SHARED | MAP_FIXED, b->fd, (off_t)offset);

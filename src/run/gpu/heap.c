@@ -162,6 +162,7 @@ meet(axe_ctx *cx, axe_engine *e, axe_gpu_heap *h, int64_t bytes)
     for (int64_t r = 0; r < h->size; r++)
         own.grain = all[r].grain > own.grain ? all[r].grain : own.grain;
     h->multicast = all_multicast(h, all);
+    h->grain = (size_t)own.grain;
     h->stride = (size_t)((bytes + own.grain - 1) / own.grain * own.grain);
     return check_peers(cx, h, all);
 }
@@ -209,7 +210,7 @@ map(axe_ctx *cx, axe_gpu_heap *h)
     size_t          all = h->stride * (size_t)h->size;
 
     AXE_TRY(axe_cuda_check(cx, cu,
-                           cu->MemAddressReserve(&h->base, all, 0, 0, 0),
+                           cu->MemAddressReserve(&h->base, all, h->grain, 0, 0),
                            axe_textf(cx, "%zu bytes of addresses", all)));
     for (; h->n_mapped < h->size; h->n_mapped++)
         AXE_TRY(axe_cuda_check(

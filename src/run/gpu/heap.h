@@ -10,6 +10,7 @@ typedef struct axe_gpu_heap {
     axe_gpu  *gpu;
     int64_t   rank, size;
     size_t    stride; /* [bytes] of a block, and between blocks */
+    size_t    grain;  /* [bytes] that addresses and sizes are multiples of */
     uint64_t  base;   /* 0: no addresses so far */
     uint64_t *handle; /* [size] of blocks; 0: none */
     int       n_mapped;

@@ -92,7 +92,7 @@ map(axe_ctx *cx, axe_gpu_heap *h)
     const axe_cuda *cu = h->gpu->cuda;
     axe_cuda_access own = {AXE_CUDA_MEMORY_OF_DEVICE, h->gpu->device,
                            AXE_CUDA_ACCESS_READ_WRITE};
-    int             r = cu->MemAddressReserve(&h->all, h->stride, 0, 0, 0);
+    int r = cu->MemAddressReserve(&h->all, h->stride, h->grain, 0, 0);
 
     if (r == 0) {
         r = cu->MemMap(h->all, h->stride, 0, h->cast, 0);
