@@ -178,10 +178,21 @@ CALL(CtxPopCurrent_v2, (void **ctx))
 
 /* ------------------------------------------------------------------ kernels */
 
+/* An assembler refuses what the machine that the text is for has not. */
+static bool
+is_for_newer(const char *ptx)
+{
+    const char *target = strstr(ptx, ".target sm_");
+
+    return target && atoi(target + 11) < 90 && strstr(target, "multimem.");
+}
+
 CALL(ModuleLoadData, (void **module, const void *image))
 {
     if (memcmp(image, "\177ELF", 4) == 0)
         return refuse("this is machine code, and no PTX");
+    if (is_for_newer(image))
+        return refuse("multimem is for sm_90 or later");
     gpu.said[0] = '\0';
     *module = ptx_read(image, gpu.said, sizeof gpu.said);
     return *module ? 0 : FAILED;

@@ -93,6 +93,8 @@ axe_gpu_multimem_can(const axe_gpu_heap *h, const engine_sum *s, uint64_t *at)
     return can;
 }
 
+/* For the GPU itself: its machine may be an older one, which has no such
+ * instruction. */
 static axe_status
 load(axe_ctx *cx, axe_gpu_multimem *m, const axe_gpu *g, axe_number type)
 {
@@ -101,7 +103,8 @@ load(axe_ctx *cx, axe_gpu_multimem *m, const axe_gpu *g, axe_number type)
     int             r;
 
     AXE_TRY(axe_nvrtc_compile(cx, axe_gpu_multimem_text(cx, type),
-                              g->machine->arch, NULL, &code));
+                              axe_textf(cx, "sm_%d%d", g->major, g->minor),
+                              NULL, &code));
     r = cu->ModuleLoadData(&m->module[type], code.data);
     free(code.data);
     if (r == 0)
