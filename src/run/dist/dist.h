@@ -140,11 +140,6 @@ struct axe_dist_bound {
     int             arg;     /* which operand they are, an earlier one, whole */
 };
 
-/* What goes then, but for the numbers themselves, of which there are n_number.
- */
-axe_reshard_bound axe_dist_bound_of(axe_ctx *cx, const axe_dist *d,
-                                    const axe_dist_bound *b, int64_t *n_number);
-
 typedef struct axe_between {
     const axe_stmt    *stmt;
     const axe_program *program; /* on each device; NULL: a copy, by the result's
@@ -274,6 +269,13 @@ const axe_fuse *axe_dist_fuse(const axe_dist_plan *p, const axe_stmt *s);
 AXE_CHECK axe_status axe_dist_explain(axe_ctx *cx, const axe_program *p,
                                       int n_size, const axe_size *size,
                                       axe_buf *out);
+
+/* ------------------------------------------------------ bound.c */
+
+/* What goes of an operand that is bounded, but for the numbers themselves, of
+ * which there are n_number. */
+axe_reshard_bound axe_dist_bound_of(axe_ctx *cx, const axe_dist *d,
+                                    const axe_dist_bound *b, int64_t *n_number);
 
 /* -------------------------------------------------------- run.c */
 
