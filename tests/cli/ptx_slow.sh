@@ -78,8 +78,12 @@ grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; d
         [ "$m" != 80 ] || [[ " $wide " != *" $kernel "* ]] || echo "$row --wide"
     done
 done >list
-[ $# != 0 ] && [[ " $* " != *" empty_boxes "* ]] ||
-    echo "90 ../tests/sim/empty_boxes empty_boxes M=70 Z=0" >>list
+while read -r row; do
+    [ $# != 0 ] && [[ " $* " != *" $(cut -d' ' -f3 <<<"$row") "* ]] || echo "$row"
+done >>list <<'END'
+90 ../tests/sim/empty_boxes empty_boxes M=70 Z=0
+100 ../tests/sim/empty_fourths empty_fourths M=140 N=136 K=512 E=0 P=2 Q=2 R=4
+END
 xargs -r -P 2 -L 1 bash -c 'one "$@"' one <list >said
 bad=$(grep -c '^FAILED' said)
 [ $# != 0 ] || PTX_CC=80 "$PYTHON" "$SRC/tests/corners/corners.py" "$AXE" \

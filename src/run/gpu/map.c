@@ -31,8 +31,8 @@ is_empty(const axe_map *m, const axe_values *values)
     return false;
 }
 
-/* No map has an extent of 0: one zero, and where it is written another place,
- * so that it stays one. */
+/* No map has an extent of 0: one zero, or two of which a byte is made, and
+ * where it is written another place, so that it stays one. */
 static axe_status
 take_nothing(axe_ctx *cx, axe_gpu *g, const axe_map *m, void **data,
              uint64_t size[5], uint64_t stride[5])
@@ -56,6 +56,8 @@ take_nothing(axe_ctx *cx, axe_gpu *g, const axe_map *m, void **data,
         size[i] = 1;
         stride[i] = WRITTEN_AT;
     }
+    if (axe_type_table[m->tensor->type].bits < 8)
+        size[0] = 2;
     return AXE_OK;
 }
 
