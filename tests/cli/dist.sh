@@ -234,6 +234,10 @@ says 1 'is compiled for trn1, and devices of a mesh are CPUs and NVIDIA GPUs so 
     "$AXE" run $D/gemm_allreduce.axe -t trn1 --random M=64 N=64 K=64 --devices 2
 says 1 'is over a mesh' "$AXE" compile $D/gemm_allreduce.axe -o k.h k.c
 says 0 'between C[m, n] = sum[k:K]' "$AXE" explain $D/gemm_allreduce.axe
+# what a device does is estimated at the sizes that it has, if any are given
+"$AXE" explain $D/gemm_reduce_scatter.axe M=100 N=72 K=90 P=4 >e || fail "explain sizes"
+grep -q '^estimates for M = 100, K.gpu = 23, N = 72 on 1 worker' e || fail "estimates: $(grep estimates e)"
+says 0 'estimates for M = 1024, K.gpu = 1024, N = 1024 ' "$AXE" explain $D/gemm_reduce_scatter.axe
 says 1 'is no JSON yet' "$AXE" explain --json $D/gemm_allreduce.axe
 says 0 'no errors' "$AXE" check $D/*.axe
 "$AXE" fmt --check $D/*.axe own.axe || fail "the form of kernels"

@@ -179,6 +179,21 @@ tell_head(const teller *t)
         tell_tensor(t, axe_dist_tensor(d, i));
 }
 
+/* The plan of what stands in one device scope, with what it takes on device 0,
+ * unless nobody gave a size; loops around it are where they begin. */
+static axe_status
+tell_part(const teller *t, const axe_program *part, bool sized)
+{
+    const axe_kernel *k = part->kernel;
+    axe_size         *size = axe_new_array(t->cx, axe_size, k->n_size + 1);
+    int               n = sized ? k->n_size : 0;
+
+    for (int i = 0; i < n; i++)
+        size[i] = (axe_size){k->size[i]->name,
+                             axe_dist_size(&t->p->d, NULL, 0, k->size[i])};
+    return axe_program_explain(t->cx, part, false, n, size, t->out);
+}
+
 axe_status
 axe_dist_explain(axe_ctx *cx, const axe_program *p, int n_size,
                  const axe_size *size, axe_buf *out)
@@ -192,7 +207,7 @@ axe_dist_explain(axe_ctx *cx, const axe_program *p, int n_size,
     tell_body(&t, p->meshed->n_body, p->meshed->body);
     for (int i = 0; i < p->n_part; i++) {
         axe_puts(out, "\n");
-        AXE_TRY(axe_program_explain(cx, p->part[i], false, 0, NULL, out));
+        AXE_TRY(tell_part(&t, p->part[i], n_size > 0));
     }
     return AXE_OK;
 }
