@@ -44,6 +44,11 @@ grep -q '1024 tiles in 8 rounds, 0.970 full; 1 CTA in an SM' "$tmp/out"
 e = json.load(sys.stdin)["estimates"]
 assert len(e) == 1 and e[0]["tiles"] == 1024 and e[0]["rounds"] == 8, e
 assert e[0]["least"] < e[0]["seconds"] < 2 * e[0]["least"], e'
+# What is small lies in L2, and takes less than its bytes from memory: no share of that.
+"$AXE" explain -t sm_90a kernels/softmax.axe M=1024 N=4096 >"$tmp/out"
+grep -q 'us, with its bytes in L2; from memory they take 7.8 us$' "$tmp/out"
+"$AXE" explain -t sm_90a kernels/softmax.axe M=8192 N=8192 >"$tmp/out"
+grep -q ' us, 9[0-9.]* % of what is possible (' "$tmp/out"
 ! "$AXE" explain kernels/gemm_sm90.axe M=64 N=64 2>"$tmp/err"
 grep -q 'does not follow from the arrays and sizes' "$tmp/err"
 ! "$AXE" explain kernels/gemm_sm90.axe M=x 2>"$tmp/err"

@@ -49,7 +49,8 @@ typedef struct axe_simt_cost {
     double   flops; /* of contractions, whole tiles */
     double   l2_bytes, memory_bytes;
     double   least_s; /* nobody could do it sooner: the machine's best row for
-                         the products, each argument moved once */
+                         the products, each argument moved once from or to
+                         memory; longer than seconds where L2 has them */
     double peak_s;    /* the products' part of it, at the nominal clock */
     double seconds;
     double apart_s; /* the same if scopes of one launch had one each, and

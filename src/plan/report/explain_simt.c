@@ -28,6 +28,11 @@ put_rate(axe_buf *out, const axe_simt_cost *c)
 {
     if (c->flops > 0)
         axe_putf(out, ", %.0f TFLOP/s", c->flops / c->seconds * 1e-12);
+    if (c->least_s > c->seconds) {
+        axe_puts(out, ", with its bytes in L2; from memory they take ");
+        put_time(out, c->least_s);
+        return;
+    }
     axe_putf(out, ", %.1f %% of what is possible (",
              100 * c->least_s / c->seconds);
     put_time(out, c->least_s);
