@@ -413,10 +413,11 @@ typedef struct axe_kernel {
     const axe_tensor *const *temp;
     const axe_var           *cores;  /* how many workers run it; not in size */
     int                      n_axis; /* 0: it is for one device */
-    const axe_axis_of       *axis;
-    int                      n_body;
-    axe_stmt *const         *body;
-    int                      n_var, n_tensor, n_index_stmt; /* ids in use */
+    bool beside_mesh; /* its file has a mesh, of which it names nothing */
+    const axe_axis_of *axis;
+    int                n_body;
+    axe_stmt *const   *body;
+    int                n_var, n_tensor, n_index_stmt; /* ids in use */
 } axe_kernel;
 
 /* The argument, one number, whose value the size is at a call, as how often a

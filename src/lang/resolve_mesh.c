@@ -29,6 +29,7 @@ axe_resolve_mesh(axe_resolver *r)
     int          n = r->module->n_axis;
     axe_axis_of *axis = axe_new_array(r->cx, axe_axis_of, n);
 
+    r->kernel->beside_mesh = n > 0 && !r->decl->meshed;
     if (!r->decl->meshed)
         return;
     if (n == 0) {

@@ -7,6 +7,20 @@
 #include "plan/plan_int.h"
 
 static axe_status
+fail_outside(axe_planner *p, const axe_stmt *s)
+{
+    axe_status st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+                             "a statement outside any scope: nobody runs it; "
+                             "put it in a cta scope");
+
+    if (p->kernel->beside_mesh)
+        axe_help(p->cx,
+                 "or name an axis of the mesh, with `@` behind a dimension or "
+                 "by `device`: a kernel that names none is for one device");
+    return st;
+}
+
+static axe_status
 check_body(axe_planner *p, int n, axe_stmt *const *body)
 {
     axe_status first = AXE_OK, st;
@@ -26,9 +40,7 @@ check_body(axe_planner *p, int n, axe_stmt *const *body)
         else if (s->kind != AXE_STMT_SCOPE && s->kind != AXE_STMT_BARRIER &&
                  !(s->kind == AXE_STMT_TENSOR &&
                    s->tensor->space == AXE_SPACE_GLOBAL))
-            st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
-                          "a statement outside any scope: nobody runs it; "
-                          "put it in a cta scope");
+            st = fail_outside(p, s);
         if (first == AXE_OK)
             first = st;
     }
