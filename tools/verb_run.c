@@ -272,9 +272,24 @@ axe_run_on_cpu(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     return st;
 }
 
+static axe_status
+fail_on_trainium(axe_ctx *cx, const axe_run *r)
+{
+    axe_status st =
+        axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                 "`axe run` launches nothing on a Trainium, which %s is for",
+                 r->program->kernel->name);
+
+    axe_help(cx, "`axe sim` executes it here; `axe compile -o NAME.py` writes "
+                 "it as NKI");
+    return st;
+}
+
 axe_status
 axe_run_there(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
+    if (axe_program_on_trainium(r->program))
+        return fail_on_trainium(cx, r);
     return r->program->meshed                  ? axe_run_on_devices(cx, a, r)
            : axe_program_on_gpu(r->program)    ? axe_run_on_gpu(cx, a, r)
            : axe_program_on_opencl(r->program) ? axe_run_on_opencl(cx, a, r)

@@ -59,6 +59,27 @@ unknown(axe_ctx *cx, const char *what, const char *kernel, const char *name,
     return st;
 }
 
+/* A name that is no size: what it is, if it is something else. */
+static axe_status
+unknown_size(const binder *b, const axe_size *size, const char *const *known)
+{
+    const char *name = size->name;
+    axe_status  st;
+
+    for (int i = 0; name && i < b->k->n_binding; i++)
+        if (strcmp(b->k->binding[i].name, name) == 0) {
+            st = axe_fail(b->cx, b->k->at, AXE_ENAME,
+                          "%s is a compile-time parameter, not a size", name);
+            axe_help(b->cx, "write --set %s=%" PRId64, name, size->value);
+            return st;
+        }
+    for (int i = 0; name && i < b->k->n_param; i++)
+        if (strcmp(b->k->param[i]->name, name) == 0)
+            return axe_fail(b->cx, b->k->param[i]->at, AXE_ENAME,
+                            "%s is an argument, not a size", name);
+    return unknown(b->cx, "size", b->k->name, name, b->k->n_size, known);
+}
+
 static axe_status
 find_param(binder *b, const char *name, int *out)
 {
@@ -151,8 +172,7 @@ take_sizes(binder *b, int n, const axe_size *size)
         if (s < 0 && size[i].name)
             s = find_size(b, axe_textf(b->cx, "%s" AXE_OF_VALUE, size[i].name));
         if (s < 0)
-            return unknown(b->cx, "size", b->k->name, size[i].name,
-                           b->k->n_size, known);
+            return unknown_size(b, &size[i], known);
         if (b->from[s].how != UNBOUND && !b->k->size[s]->is_fixed)
             return axe_fail(b->cx, b->k->size[s]->at, AXE_ENAME,
                             "size %s is given twice", known[s]);

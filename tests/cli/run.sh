@@ -296,6 +296,10 @@ no 1 "no kernel" "$AXE" run "$k/gemm.axe" gemmm --random M=1 N=1 K=1
 no 1 "read, but no array is given for it" "${run[@]}" A=a_f4.npy
 no 1 "and the value is no size" "${run[@]}" A=a_f4.npy B=b_f4.npy D=d.npy
 no 1 "has no size 'Q'" "${run[@]}" A=a_f4.npy B=b_f4.npy Q=3
+no 1 "BM is a compile-time parameter, not a size" "${run[@]}" A=a_f4.npy B=b_f4.npy BM=32
+no 1 "help: write --set BM=32" "${run[@]}" A=a_f4.npy B=b_f4.npy BM=32
+no 1 "A is an argument, not a size" "$AXE" explain "$k/gemm.axe" A=3
+no 1 "launches nothing on a Trainium" "${run[@]}" A=a_f4.npy B=b_f4.npy -t trn1
 no 1 "A is given twice" "${run[@]}" A=a_f4.npy A=b_f4.npy B=b_f4.npy
 no 1 "type T is f32 from A but f16 from B" "${run[@]}" A=a_f4.npy B=b_f2.npy
 no 1 "K is 53 from A (dimension 1) but 52 from B (dimension 1)" \
