@@ -182,6 +182,9 @@ const char *axe_text_plain(axe_ctx *cx, const char *s);
  */
 void axe_diags_print(axe_ctx *cx, axe_buf *out, bool color);
 
+/* The same of errors, with the notes and the help behind them, alone. */
+void axe_errors_print(axe_ctx *cx, axe_buf *out);
+
 /* Of `n` names the one nearest to `name` by edit distance, or NULL if none is
  * near enough to suggest; of equally near ones the last that begins with it,
  * else the first. */

@@ -37,8 +37,10 @@ double axepy_now(void);
 PyObject *axepy_whole(PyObject *out);
 /* Numbers as a tuple; NULL: raised. */
 PyObject *axepy_tuple(int n, const int64_t *v);
-/* Warnings that a call has recorded, as Python's; -1: one became an error. */
-int axepy_warn(axe_ctx *cx);
+int       axepy_n_diag(const axe_ctx *cx);
+/* Warnings among the diagnostics from number `first` on, as Python's, at the
+ * line that has called the package; -1: one became an error. */
+int axepy_warn(axe_ctx *cx, int first);
 /* _axe.set_errors({"ESHAPE": class, ...}) */
 PyObject *axepy_set_errors(PyObject *module, PyObject *classes);
 

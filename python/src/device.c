@@ -164,6 +164,7 @@ exec_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     axe_status  st;
     axe_mark    m;
     axepy_exec *e;
+    int         n_diag;
 
     if (kw && PyDict_Size(kw) > 0)
         return axepy_fail(AXE_EARG, "Exec takes no keywords");
@@ -187,12 +188,13 @@ exec_new(PyTypeObject *type, PyObject *args, PyObject *kw)
         return NULL;
     }
     m = axe_ctx_mark(e->program->cx);
+    n_diag = axepy_n_diag(e->program->cx);
     Py_BEGIN_ALLOW_THREADS;
     st = load(e);
     Py_END_ALLOW_THREADS;
     if (st != AXE_OK)
         axepy_raise(e->program->cx, st, m);
-    else if (axepy_warn(e->program->cx) < 0)
+    else if (axepy_warn(e->program->cx, n_diag) < 0)
         st = AXE_EARG;
     axepy_release(&e->program->lock);
     axepy_release(&e->device->lock);

@@ -76,7 +76,7 @@ axepy_raise(axe_ctx *cx, axe_status st, axe_mark m)
     axe_buf said = {.cx = cx};
 
     axe_puts(&said, "");
-    axe_diags_print(cx, &said, false);
+    axe_errors_print(cx, &said);
     while (said.len > 0 && said.text[said.len - 1] == '\n')
         said.len--;
     if (strncmp(said.text, "error: ", 7) == 0) {
@@ -138,11 +138,61 @@ axepy_whole(PyObject *out)
 }
 
 int
-axepy_warn(axe_ctx *cx)
+axepy_n_diag(const axe_ctx *cx)
 {
+    int n = 0;
+
     for (const axe_diag *d = axe_diags(cx); d; d = d->next)
-        if (d->severity == AXE_WARNING &&
-            PyErr_WarnEx(PyExc_RuntimeWarning, d->text, 1) < 0)
+        n++;
+    return n;
+}
+
+/* Is a frame's module the package, or of it? */
+static bool
+is_own(PyObject *frame)
+{
+    PyObject *globals = PyObject_GetAttrString(frame, "f_globals");
+    PyObject *name =
+        globals ? PyMapping_GetItemString(globals, "__name__") : NULL;
+    PyObject *text =
+        name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
+    const char *s = text ? PyBytes_AsString(text) : NULL;
+    bool own = s && strncmp(s, "axe", 3) == 0 && (s[3] == 0 || s[3] == '.');
+
+    Py_XDECREF(globals);
+    Py_XDECREF(name);
+    Py_XDECREF(text);
+    PyErr_Clear();
+    return own;
+}
+
+/* The frame that has called the package: 1 is the innermost. */
+static int
+level_of_caller(void)
+{
+    PyObject *frame = (PyObject *)PyEval_GetFrame(), *back;
+    int       level = 1;
+
+    Py_XINCREF(frame);
+    while (frame && frame != Py_None && is_own(frame)) {
+        back = PyObject_GetAttrString(frame, "f_back");
+        Py_DECREF(frame);
+        frame = back;
+        level++;
+    }
+    PyErr_Clear();
+    Py_XDECREF(frame);
+    return level;
+}
+
+int
+axepy_warn(axe_ctx *cx, int first)
+{
+    int number = 0;
+
+    for (const axe_diag *d = axe_diags(cx); d; d = d->next)
+        if (number++ >= first && d->severity == AXE_WARNING &&
+            PyErr_WarnEx(PyExc_RuntimeWarning, d->text, level_of_caller()) < 0)
             return -1;
     return 0;
 }

@@ -171,7 +171,7 @@ compile(axe_ctx *cx, request *r)
     for (int i = 0; st != AXE_OK && i < n; i++)
         axepy_advise(cx, array[i].name, &view[i]);
     axepy_drop_all(n, view);
-    if (st == AXE_OK && axepy_warn(cx) == 0)
+    if (st == AXE_OK && axepy_warn(cx, 0) == 0)
         return make(cx, program);
     if (st != AXE_OK)
         axepy_raise(cx, st, m);

@@ -137,7 +137,7 @@ run(axe_ctx *cx, request *r, axepy_arguments *with)
     }
     if (st != AXE_OK)
         return axepy_raise(cx, st, m);
-    return axepy_warn(cx) < 0 ? NULL : result_of(&found);
+    return axepy_warn(cx, 0) < 0 ? NULL : result_of(&found);
 }
 
 static PyObject *

@@ -1,5 +1,6 @@
 """Calls on arrays: results, refusals, what is kept of calls."""
 import array
+import warnings
 
 import numpy as np
 import pytest
@@ -589,3 +590,24 @@ def test_dimensions_of_one_and_dlpack_that_is_read():
         pytest.skip("a NumPy that exports no read-only array")
     with pytest.raises(axe.ArgumentError, match="Y is written, but .* read-only"):
         two(x, out=(Exports(y), z))
+
+
+def test_warnings_are_told_once_where_the_call_is_and_apart_from_errors():
+    """Not again by what loads the program, nor in front of an error of a call."""
+    k = axe.kernel("""
+kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N], in f32 unused[M]) {
+    index m, n, k;
+    cta (i : M by 8) C[i*8 + m, n] = sum[k](A[i*8 + m, k] * B[n, k]);
+}""").k
+    a, b, u = np.ones((8, 4), "f4"), np.ones((8, 4), "f4"), np.ones(8, "f4")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        k(a, b, u)
+    texts = [str(w.message) for w in told]
+    assert any("`unused` is never used" in t for t in texts), texts
+    assert len(texts) == len(set(texts)), texts
+    assert {w.filename for w in told} == {__file__}, told
+    with warnings.catch_warnings(), pytest.raises(axe.ShapeError) as e:
+        warnings.simplefilter("ignore")
+        k(a, b[:, :3], u)
+    assert "warning" not in str(e.value) and ": error: K is 4 from A" in str(e.value)

@@ -255,15 +255,16 @@ was_printed(const axe_ctx *cx, const axe_diag *d)
 }
 
 /* What belongs to a diagnostic stands behind it, and goes where it goes. */
-void
-axe_diags_print(axe_ctx *cx, axe_buf *out, bool color)
+static void
+print(axe_ctx *cx, axe_buf *out, bool color, bool warnings)
 {
-    bool again = false;
+    bool left = false;
 
     for (const axe_diag *d = cx->first_diag; d; d = d->next) {
         if (d->severity == AXE_ERROR || d->severity == AXE_WARNING)
-            again = was_printed(cx, d);
-        if (again)
+            left =
+                was_printed(cx, d) || (d->severity == AXE_WARNING && !warnings);
+        if (left)
             continue;
         axe_puts(out, severity_style[d->severity].indent);
         put_place(cx, out, d->at);
@@ -274,4 +275,16 @@ axe_diags_print(axe_ctx *cx, axe_buf *out, bool color)
         axe_putc(out, '\n');
         put_caret(cx, out, d->at);
     }
+}
+
+void
+axe_diags_print(axe_ctx *cx, axe_buf *out, bool color)
+{
+    print(cx, out, color, true);
+}
+
+void
+axe_errors_print(axe_ctx *cx, axe_buf *out)
+{
+    print(cx, out, false, false);
 }
