@@ -122,7 +122,7 @@ static void
 test_list_of_diagnostics(void **state)
 {
     axe_ctx *cx = axe_ctx_new();
-    axe_buf  plain = {.cx = cx}, color = {.cx = cx};
+    axe_buf  plain = {.cx = cx}, color = {.cx = cx}, errors = {.cx = cx};
 
     (void)state;
     axe_fail(cx, AXE_NOWHERE, AXE_ETYPE, "a");
@@ -136,6 +136,11 @@ test_list_of_diagnostics(void **state)
     assert_non_null(strstr(color.text, "\033[1;31merror:\033[0m a"));
     assert_int_equal(axe_n_error(cx), 1);
     assert_int_equal(axe_diags(cx)->code, AXE_ETYPE);
+    axe_help(cx, "of d");
+    axe_fail(cx, AXE_NOWHERE, AXE_ETYPE, "e");
+    axe_errors_print(cx, &errors);
+    assert_string_equal(errors.text,
+                        "error: a\n  note: b\n  help: c\nerror: e\n");
     axe_ctx_free(cx);
 }
 
