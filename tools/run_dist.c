@@ -137,8 +137,8 @@ run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
 
     AXE_TRY(settle(cx, a, r, n, array, j));
     j->spec = (axe_device_spec){
-        .n_thread = a->n_thread > 0 ? a->n_thread
-                                    : axe_dist_threads(cx, j->plan->d.n_device),
+        .n_thread = a->n_thread ? a->n_thread
+                                : axe_dist_threads(cx, j->plan->d.n_device),
         .cache = a->cache};
     j->n_time = a->n_time > 0 ? (int)a->n_time : USUAL_TIMES;
     j->times = a->time ? axe_new_array(cx, double, MOST_TIMES) : NULL;

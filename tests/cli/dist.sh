@@ -250,6 +250,9 @@ says 1 'X is of order "strided", and' \
 says 0 '"machine": "cpu' cat report
 says 0 '"devices": 2, "engine": "shm", "moved": ' cat report
 says 0 '"threads": 3, ' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --threads 3 --json
+for n in -1 1025; do
+    says 1 "$n threads: 1 to 1024 can work" "$AXE" run $D/reduce_scatter.axe --random --devices 2 --threads $n
+done
 says 0 'time: median' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --time=3
 
 # the IR reads back
