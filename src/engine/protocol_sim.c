@@ -19,6 +19,9 @@ typedef protocol_world world;
 typedef protocol_rank  rank;
 typedef protocol_cell  cell;
 
+/* Of what is known of all elements. */
+#define MOST_BYTES ((int64_t)4 << 30)
+
 /* ---------------------------------------------------------------- findings */
 
 void
@@ -543,6 +546,23 @@ make_rank(world *w, int64_t q)
     }
 }
 
+/* Each element of each buffer knows of each rank. */
+static axe_status
+check_cells(const world *w)
+{
+    int64_t bytes = w->n * (int64_t)sizeof(uint32_t) + (int64_t)sizeof(cell);
+    int64_t all = 2 * w->room * w->n * bytes;
+
+    if (all <= MOST_BYTES)
+        return AXE_OK;
+    return axe_fail(w->cx, w->r->at, AXE_ELIMIT,
+                    "%s: %" PRId64 " devices of %" PRId64
+                    " elements would take the simulator %" PRId64
+                    " bytes, and it takes %" PRId64
+                    ": a smaller tensor shows the same protocol",
+                    w->r->what, w->n, w->room, all, (int64_t)MOST_BYTES);
+}
+
 axe_status
 protocol_simulate(axe_ctx *cx, const protocol_run *r, axe_sim_report *out)
 {
@@ -564,6 +584,7 @@ protocol_simulate(axe_ctx *cx, const protocol_run *r, axe_sim_report *out)
                         " elements, and the simulator takes 2^24: a smaller "
                         "tensor shows the same protocol",
                         r->what, w.room);
+    AXE_TRY(check_cells(&w));
     w.rank = axe_new_array(cx, rank, w.n);
     for (int64_t q = 0; q < w.n; q++)
         make_rank(&w, q);

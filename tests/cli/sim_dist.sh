@@ -90,6 +90,9 @@ for k in allgather_gemm gemm_reduce_scatter; do
 done
 says 1 'the mesh has 3 devices' "$AXE" sim $D/gemm_allreduce.axe \
     --random M=4 N=4 K=4 P=3 --devices 2
+# what is known of 64 devices' elements by each of them is over 30 GB
+says 1 '64 devices of 1000000 elements would take the simulator' "$AXE" sim \
+    $D/gemm_allreduce.axe --random M=1000 N=1000 K=1 --devices 64
 says 2 '--devices 65: a number from 1 to 64' "$AXE" sim \
     $D/gemm_allreduce.axe --devices 65
 exit $failed
