@@ -122,6 +122,45 @@ kernel again<BM = 32>(in f32 A[M, K], out f32 C[M @ gpu, K])
     }
 }
 
+// A copy that makes addends of what a device has made: all but the first device
+// have zeros then, which no piece tells them.
+kernel addends<BM = 32>(in f32 A[M @ gpu, K], out f32 Y[M, K])
+{
+    index m, k;
+    global f32 W[M @ gpu, K];
+    global f32 Z[M, K] : partial(gpu);
+
+    device {
+        cta (i : M @ gpu by BM) W[i*BM + m, k] = A[i*BM + m, k] + 1;
+    }
+    Z[m, k] = W[m, k];
+    Y[m, k] = Z[m, k];
+}
+
+// What others may still be pulling is written by a device that does not go by rows.
+kernel lent<BM = 32>(in f32 A[M, K], out f32 C[M @ gpu, K])
+{
+    index m, k;
+    global f32 Z[M, K] : partial(gpu);
+    global f32 W[M @ gpu, K];
+
+    device {
+        cta (i : M @ gpu by BM) C[i*BM + m, k] = 0;
+    }
+    for (t : 40) {
+        device (g : gpu) {
+            cta (i : M by BM) Z[i*BM + m, k] = A[i*BM + m, k] * f32(t) + f32(g);
+        }
+        W[m, k] = Z[m, k];
+        device {
+            cta (j : K by 8) Z[m, j*8 + k] = -1000;
+        }
+        device {
+            cta (i : M @ gpu by BM) C[i*BM + m, k] = C[i*BM + m, k] + W[i*BM + m, k];
+        }
+    }
+}
+
 // Rows of other tiles, the number of the tile, and that of rows: nothing overlaps.
 kernel reach<BM = 32, L = 40>(in f32 A[M @ gpu, K], in f32 V[L], out f32 C[M, K], out f32 D[M, K],
                               out f32 E[M, K], out f32 F[M, K])
@@ -159,7 +198,9 @@ same "" 5 C $D/allgather_gemm.axe --set BM=32 M=1037 N=50 K=33
 same "" 3 F gemms.axe reach M=100 K=5
 for _ in 1 2 3; do
     same "" 5 C gemms.axe again M=400 K=200
+    same "" 3 C gemms.axe lent M=300 K=200
 done
+same "" 3 Y gemms.axe addends M=300 K=20
 AXE_THREADS=2 same "" 2 C $D/gemm_reduce_scatter.axe --threads 2 --set BM=32 M=1000 N=72 K=90
 for run in mpirun.openmpi mpiexec.hydra; do
     command -v $run >/dev/null || continue
