@@ -69,6 +69,8 @@ static const struct {
     {true, A3 "cta (c : M by 2) T[c*2 + m, n] = sum[k](S[k, n]); " Y1("sum[k](S[k, n])"), "all a"},
     /* the index tensor is made by the group: nobody knows it before */
     {false, A3 "cta (c : M by 2) G[c*2 + m, n] = Q[c*2 + m, 0]; " Y1("S[G[i*5 + m, 0], n]"), "all a"},
+    {false, A3 "cta (c : M by 2) { if (c > 1) T[c*2 + m, n] = 0; else G[c*2 + m, n] = Q[c*2 + m, 0]; } "
+           Y1("S[G[i*5 + m, 0], n]"), "all a"},
     /* rows of many entities: one of three dimensions told */
     {true, "cta (a : M, b : N) S[a, b] = X[a, b]; " Y2("S[i*8 + m, j*2 + n]"), "a from 8*i to 8*i + 7, b from 2*j to 2*j + 1"},
     /* nothing in common */

@@ -60,6 +60,10 @@ static const struct {
     {FILL "if (M > N) { cta (j : N by 8) t[m, j*8 + n] = 1; } cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];", "11"},
     {FILL "if (M > N) { barrier; } else { barrier; } cta (j : N) Y[m, j] = t[m, j];", "110"},
     {FILL "if (M > N) { barrier; } cta (j : N) Y[m, j] = t[m, j];", "11"},
+    /* whoever comes takes the entities of a group */
+    {"overlap { cta (i : M by 8) t[i*8 + m, n] = X[i*8 + m, n]; cta (i : M by 8) u[i*8 + m, n] = t[M - 1 - i*8 - m, n]; } "
+     "cta (i : M by 8) Y[i*8 + m, n] = u[i*8 + m, n];", "01"},
+    {FILL "overlap { cta (i : M by 8) u[i*8 + m, n] = t[i*8 + m, n]; cta (i : M by 8) Y[i*8 + m, n] = u[i*8 + m, n]; }", "1"},
     /* entities of a core scope */
     {"core (c) { Y[c, n] = X[c, n]; } core (c) if (c == 0) Z[n] = sum[m](Y[m, n]);", "1"},
     {"core (c) { t[c, n] = X[c, n]; } core (c) Y[c, n] = t[c, n];", "0"},
