@@ -445,13 +445,62 @@ test_multimem(void **state)
     assert_int_equal(n_text, 8);
 }
 
+/* All ranks' blocks at one place, which a load of the type may begin at. */
+static void
+test_multimem_can(void **state)
+{
+    enum { STRIDE = 4096 };
+    static const struct {
+        axe_number type;
+        uint64_t   at; /* in each block, and how much further in block 2 */
+        uint64_t   off;
+        int        n_from;
+        bool       once, can;
+    } row[] = {
+        {AXE_NUMBER_F32, 64, 0, 3, true, true},
+        {AXE_NUMBER_F32, 68, 0, 3, true, false},
+        {AXE_NUMBER_I32, 68, 0, 3, true, true},
+        {AXE_NUMBER_I32, 66, 0, 3, true, false},
+        {AXE_NUMBER_F64, 72, 0, 3, true, true},
+        {AXE_NUMBER_F64, 68, 0, 3, true, false},
+        {AXE_NUMBER_F32, 64, 16, 3, true, false},
+        {AXE_NUMBER_F32, 64, 0, 2, true, false},
+        {AXE_NUMBER_F32, 64, 0, 3, false, false},
+        {AXE_NUMBER_I8, 64, 0, 3, true, false},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_gpu_heap h = {
+            .size = 3, .stride = STRIDE, .base = 1 << 20, .multicast = true};
+        const void *from[3];
+        engine_sum  s = {.type = row[i].type,
+                         .n_from = row[i].n_from,
+                         .from = from,
+                         .n = 8,
+                         .once = row[i].once};
+        uint64_t    at;
+
+        for (uint64_t r = 0; r < 3; r++)
+            from[r] =
+                (const void *)(uintptr_t)(h.base + r * STRIDE + row[i].at +
+                                          (r == 2 ? row[i].off : 0));
+        if (axe_gpu_multimem_can(&h, &s, &at) != row[i].can)
+            fail_msg("row %d", i);
+        if (row[i].can)
+            assert_int_equal(at, row[i].at);
+        h.multicast = false;
+        assert_false(axe_gpu_multimem_can(&h, &s, &at));
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranks),    cmocka_unit_test(test_boxes),
         cmocka_unit_test(test_whole),    cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_multimem),
+        cmocka_unit_test(test_multimem), cmocka_unit_test(test_multimem_can),
     };
     char cache[] = "/tmp/axe_mesh_XXXXXX", line[64];
     int  bad;
