@@ -83,6 +83,12 @@ grep -q 'though it might overlap: their clusters have different sizes' "$tmp/out
 [ "$(grep -B1 '^ *done ' "$tmp/out" | sed 's/^ *\([a-z]*\).*/\1/' | tr '\n' ' ')" = 'fence done done ' ] ||
     fail "lowered: $(grep -B1 '^ *done ' "$tmp/out")"
 
+# Outside of its tensor an index is 0, and row 0 is waited for.
+sed 's/row\[a\*32 + m\]/row[a*32 + m + 3]/' "$tmp/k.axe" >"$tmp/outside.axe"
+"$AXE" compile "$tmp/outside.axe" -t cpu-avx2 --emit lower >"$tmp/out"
+[ "$(grep -A9 'let row_[0-9]* = ' "$tmp/out" | sed -n 's/^ *\(else\|await\).*/\1/p' | xargs)" = 'await else await' ] ||
+    fail "lowered: $(grep -A9 'let row_' "$tmp/out")"
+
 # The kernel with its counters reads back.
 "$AXE" compile "$tmp/k.axe" -t cpu-avx2 --emit counters >"$tmp/k.ir"
 grep -q 'overlap 1 counted overlap0.done {' "$tmp/k.ir" || fail "$(cat "$tmp/k.ir")"
