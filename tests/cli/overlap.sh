@@ -100,6 +100,24 @@ for t in sm_80 sm_90a; do
         fail "$(cat "$tmp/out")"
 done
 
+# A scope that has to do with the first of three alone.
+cat >"$tmp/third.axe" <<'K'
+kernel third(in f32 X[M, N], out f32 Y[M, N], out f32 Z[M, N])
+{
+    index m, n;
+    global f32 S[M, N];
+
+    overlap {
+        cta (i : M by 16) S[i*16 + m, n] = X[i*16 + m, n] + 1;
+        cta (i : M by 16) Y[i*16 + m, n] = X[i*16 + m, n] * 2;
+        cta (i : M by 16) Z[i*16 + m, n] = S[M - 1 - i*16 - m, n];
+    }
+}
+K
+for t in sm_80 sm_90a; do
+    "$AXE" sim "$tmp/third.axe" -t $t --random M=100 N=40 --check --policy 3 >"$tmp/out" || fail "$(cat "$tmp/out")"
+done
+
 # Counts that are below 0 are none: of two ranges, in front of another scope, in a loop.
 cat >"$tmp/none.axe" <<'K'
 kernel alone(in f32 X[M, N], inout f32 Y[M, N])
