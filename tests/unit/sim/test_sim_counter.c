@@ -23,14 +23,15 @@ typedef enum fault {
     STORED     /* the word is written, and not counted in */
 } fault;
 
-typedef enum way { BY_THREADS, BY_COPY_OUT, BY_COPY_IN } way;
+/* BY_COPIES: out, and in. */
+typedef enum way { BY_THREADS, BY_COPY_OUT, BY_COPY_IN, BY_COPIES } way;
 
 typedef struct flow {
     way   way;
     fault fault;
     bool  persistent;
     bool  backward;       /* who uses begins before who makes */
-    bool  fence_of_users; /* BY_COPY_IN: theirs, not that of those who make */
+    bool  fence_of_users; /* of copies in: theirs, not of those who make */
     bool  halves;         /* each warp counts its half of a tile */
 } flow;
 
@@ -65,6 +66,18 @@ fence(const flow *f, const things *g)
         atom(&m, "tx.fence.shared", 0, 1, (axe_arg[]){at(g->tile, n(0))});
     else
         atom(&m, "tx.fence", 0, 1, (axe_arg[]){at(g->y, n(0))});
+}
+
+static bool
+copies_in(const flow *f)
+{
+    return f->way == BY_COPY_IN || f->way == BY_COPIES;
+}
+
+static bool
+copies_out(const flow *f)
+{
+    return f->way == BY_COPY_OUT || f->way == BY_COPIES;
 }
 
 static node
@@ -111,7 +124,7 @@ make_by_copy(const flow *f, const things *g, node tile)
 static void
 make_tile(const flow *f, const things *g, node tile)
 {
-    if (f->way == BY_COPY_OUT)
+    if (copies_out(f))
         make_by_copy(f, g, tile);
     else {
         make_by_threads(f, g, tile);
@@ -123,8 +136,7 @@ make_tile(const flow *f, const things *g, node tile)
     } else {
         count(g, tile);
     }
-    if (f->way == BY_COPY_OUT &&
-        (f->fault == NO_DRAIN || f->fault == READ_ONLY))
+    if (copies_out(f) && (f->fault == NO_DRAIN || f->fault == READ_ONLY))
         atom(&m, "bulk.drain", 0, 1, (axe_arg[]){integer(n(0))});
     end(&m);
     barrier();
@@ -170,7 +182,7 @@ use_tile(const flow *f, const things *g, node tile)
     end(&m);
     if (f->fault != ALONE)
         atom(&m, "barrier.warp", 0, 0, NULL);
-    if (f->way == BY_COPY_IN)
+    if (copies_in(f))
         use_by_copy(f, g, tile);
     else
         move("ld.global.b32", at(g->r, n(0)), at(g->y, from));
@@ -189,7 +201,7 @@ begin_grid(const flow *f, things *g)
     g->tile = buffer(&m, "tile", AXE_TYPE_f32, WIDE, 0);
     g->bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
     m.grid.persistent = f->persistent;
-    if (f->way != BY_COPY_IN)
+    if (!copies_in(f))
         return;
     g->phase = new_var(&m, AXE_VAR_LOOP, "phase");
     emit(&m, AXE_LIR_COUNT)->var = g->phase;
@@ -303,6 +315,7 @@ test_clean(void **state)
         for (int persistent = 0; persistent < 2; persistent++)
             run_all_clean((flow){.way = (way)by, .persistent = persistent});
     run_all_clean((flow){.way = BY_COPY_IN, .fence_of_users = true});
+    run_all_clean((flow){.way = BY_COPIES, .fence_of_users = true});
     run_all_clean((flow){.halves = true});
 }
 
@@ -329,6 +342,7 @@ test_faults(void **state)
         {{.way = BY_COPY_IN, .fault = ELSEWHERE, .fence_of_users = true},
          AXE_SIM_PROXY,
          "of Y, which"},
+        {{.way = BY_COPIES, .fault = NO_FENCE}, AXE_SIM_PROXY, "of Y, which"},
     };
 
     (void)state;
@@ -506,6 +520,186 @@ test_lanes(void **state)
     }
 }
 
+/* Block `by` writes y[32 * by + lane] and its lanes meet. */
+static void
+write_row(const things *g, int by)
+{
+    calc(&m, g->r, n(0), f32_of(n(by)));
+    move("st.global.b32", at(g->y, add(&m, lane(), n(32L * by))),
+         at(g->r, n(0)));
+    atom(&m, "barrier.warp", 0, 0, NULL);
+}
+
+static void
+begin_block(int number)
+{
+    begin_if(&m, is(&m, id(&m, AXE_ID_BLOCK), number));
+}
+
+static void
+by_lane_0(const things *g, void (*what)(const things *, node), node word)
+{
+    begin_if(&m, is(&m, lane(), 0));
+    what(g, word);
+    end(&m);
+    atom(&m, "barrier.warp", 0, 0, NULL);
+}
+
+static void
+reach_1(const things *g, node word)
+{
+    reach(g, word, n(1));
+}
+
+/* Lanes wait for one word until it is 1, or 2, which is more than their
+ * neighbours wait for: two blocks have counted, and both have written. */
+static void
+test_leasts(void **state)
+{
+    things g = {0};
+
+    (void)state;
+    for (int most = 1; most <= 2; most++) {
+        make_counters(AXE_DIR_INOUT, AXE_TYPE_i64, &g);
+        memset(counts, 0, sizeof counts);
+        m.grid.blocks = n(3);
+        for (int by = 0; by < 2; by++) {
+            begin_block(by);
+            write_row(&g, by);
+            by_lane_0(&g, count, n(1));
+            end(&m);
+        }
+        begin_block(2);
+        reach(&g, n(1), add(&m, n(1), mul(&m, quot(&m, lane(), 16), most - 1)));
+        atom(&m, "barrier.warp", 0, 0, NULL);
+        for (int by = 0; by < 2; by++)
+            move("ld.global.b32", at(g.r, n(by)),
+                 at(g.y, add(&m, lane(), n(32L * by))));
+        end(&m);
+        with.n_sm = 3;
+        if (most == 2)
+            run_clean();
+        else
+            run_wrong(AXE_SIM_RACE, "of Y, which");
+    }
+}
+
+/* Two lanes of one warp each count in a word of their own, and what the first
+ * has written is told by its word alone. */
+static void
+test_own_words(void **state)
+{
+    things g = {0};
+
+    (void)state;
+    for (int shift = 0; shift < 2; shift++) {
+        make_counters(AXE_DIR_INOUT, AXE_TYPE_i64, &g);
+        memset(counts, 0, sizeof counts);
+        begin_block(0);
+        calc(&m, g.r, n(0), f32_of(lane()));
+        begin_if(&m, is(&m, lane(), 0));
+        move("st.global.b32", at(g.y, n(0)), at(g.r, n(0)));
+        end(&m);
+        begin_if(&m, less(&m, lane(), 2));
+        count(&g, lane());
+        end(&m);
+        end(&m);
+        begin_block(1);
+        begin_if(&m, is(&m, lane(), 0));
+        reach(&g, n(shift), n(1));
+        move("ld.global.b32", at(g.r, n(0)), at(g.y, n(0)));
+        end(&m);
+        end(&m);
+        with.n_sm = 2;
+        if (shift == 0)
+            run_clean();
+        else
+            run_wrong(AXE_SIM_RACE, "of Y, which");
+    }
+}
+
+/* What was told before a word was written again is over: block 0 made it 1, 1
+ * makes it 0 by a PUT or a store, 2 makes it 1 again, which 3 waits for. */
+static void
+make_again(bool stored)
+{
+    things g = {0};
+
+    make_counters(AXE_DIR_INOUT, AXE_TYPE_i64, &g);
+    memset(counts, 0, sizeof counts);
+    m.grid.blocks = n(4);
+    begin_block(0);
+    by_lane_0(&g, count, n(0));
+    end(&m);
+    begin_block(1);
+    by_lane_0(&g, reach_1, n(0));
+    calc(&m, g.word, n(0), axe_cast(cx, AXE_NOWHERE, AXE_TYPE_i64, n(0)));
+    begin_if(&m, is(&m, lane(), 0));
+    if (stored)
+        move("st.global.b64", at(g.ready, n(0)), at(g.word, n(0)));
+    else
+        atom(&m, "counter.put", 0, 2,
+             (axe_arg[]){at(g.ready, n(0)), integer(n(0))});
+    count(&g, n(1));
+    end(&m);
+    end(&m);
+    begin_block(2);
+    by_lane_0(&g, reach_1, n(1));
+    write_row(&g, 2);
+    by_lane_0(&g, count, n(0));
+    end(&m);
+    begin_block(3);
+    by_lane_0(&g, reach_1, n(1));
+    by_lane_0(&g, reach_1, n(0));
+    move("ld.global.b32", at(g.r, n(0)), at(g.y, add(&m, lane(), n(64))));
+    end(&m);
+}
+
+static void
+test_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int o = 0; take_order(o); o++) {
+            set_up(NULL);
+            make_again(i == 1);
+            (void)take_order(o);
+            with.n_sm = 4;
+            run_clean();
+            tear_down(NULL);
+        }
+}
+
+/* Who finds the second of two words that nothing orders knows nothing of who
+ * put the first. */
+static void
+test_put_over(void **state)
+{
+    things g = {0};
+
+    (void)state;
+    make_counters(AXE_DIR_INOUT, AXE_TYPE_i64, &g);
+    m.grid.blocks = n(3);
+    for (int by = 0; by < 2; by++) {
+        begin_block(by);
+        write_row(&g, by);
+        begin_if(&m, is(&m, lane(), 0));
+        atom(&m, "counter.put", 0, 2,
+             (axe_arg[]){at(g.ready, n(0)), integer(n(8 + by))});
+        end(&m);
+        end(&m);
+    }
+    begin_block(2);
+    begin_if(&m, is(&m, lane(), 0));
+    atom(&m, "counter.same", 0, 2,
+         (axe_arg[]){at(g.ready, n(0)), integer(n(9))});
+    move("ld.global.b32", at(g.r, n(0)), at(g.y, n(0)));
+    end(&m);
+    end(&m);
+    with.n_sm = 3;
+    run_wrong(AXE_SIM_RACE, "which warp 0 of block 0 writes");
+}
+
 /* A word that counts is read, written or added to: by whom nothing orders with
  * those that count and wait, or by who comes behind all of them. */
 static void
@@ -626,9 +820,13 @@ main(void)
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_deadlock),
         cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_again),
         TEST(not_zeroed),
         TEST(words),
         TEST(lanes),
+        TEST(leasts),
+        TEST(own_words),
+        TEST(put_over),
         TEST(accesses),
         TEST(nobody_waits),
         TEST(orders),
