@@ -2,10 +2,21 @@
  * fences, blocks, and tensor cores with operands in registers. */
 #include "sim_check.h"
 
-/* A tile that eight warps read and warp 0 writes again, having met `met` of
- * them: those up to warp 7 - first, and on from warp 0. */
+/* `met` warps meet: those up to warp 7 - first, and on from warp 0. */
 static void
-readers(int64_t first, int64_t met)
+meet(int64_t first, int64_t met)
+{
+    begin_if(&m,
+             less(&m, rem(&m, add(&m, id(&m, AXE_ID_WARP), n(first)), 8), met));
+    atom(&m, "bar.sync", 0, 2,
+         (axe_arg[]){integer(n(1)), integer(n(32 * met))});
+    end(&m);
+}
+
+/* A tile that eight warps read and warp 0 writes again, all of it or its first
+ * quarter, number by number, having met `met` of them. */
+static void
+readers(int64_t first, int64_t met, bool quarter)
 {
     const axe_tensor *px, *py, *reg, *tile;
 
@@ -18,13 +29,12 @@ readers(int64_t first, int64_t met)
     end(&m);
     atom(&m, "barrier.cta", 0, 0, NULL);
     move("ld.shared.b128", at(reg, n(0)), at(tile, mul(&m, lane(), 4)));
-    begin_if(&m,
-             less(&m, rem(&m, add(&m, id(&m, AXE_ID_WARP), n(first)), 8), met));
-    atom(&m, "bar.sync", 0, 2,
-         (axe_arg[]){integer(n(1)), integer(n(32 * met))});
-    end(&m);
+    meet(first, met);
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
-    move("st.shared.b128", at(tile, mul(&m, lane(), 4)), at(reg, n(0)));
+    if (quarter)
+        move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+    else
+        move("st.shared.b128", at(tile, mul(&m, lane(), 4)), at(reg, n(0)));
     end(&m);
 }
 
@@ -32,18 +42,52 @@ static void
 test_readers(void **state)
 {
     (void)state;
-    readers(1, 8);
-    run_clean();
-    for (int first = 0; first < 2; first++)
-        for (int met = 2; met < 8; met++) {
-            readers(first, met);
-            run_wrong(AXE_SIM_RACE, "of tile in block 0");
-        }
+    for (int quarter = 0; quarter < 2; quarter++) {
+        readers(1, 8, quarter);
+        run_clean();
+        for (int first = 0; first < 2; first++)
+            for (int met = 2; met < 8; met++) {
+                readers(first, met, quarter);
+                run_wrong(AXE_SIM_RACE, "of tile in block 0");
+            }
+    }
     with.policy = AXE_SIM_RANDOM; /* whoever reads last */
     for (with.seed = 1; with.seed <= 8; with.seed++) {
-        readers(0, 7);
+        readers(0, 7, false);
         run_wrong(AXE_SIM_RACE, "of tile in block 0");
     }
+}
+
+/* A word that eight warps read, or wait for, and that warp 0 counts in, having
+ * met `met` of them: who waits reads atomically. */
+static void
+test_counted(void **state)
+{
+    const axe_tensor *px, *py, *word, *ready;
+
+    (void)state;
+    for (int waits = 0; waits < 2; waits++)
+        for (int met = 2; met <= 8; met++) {
+            (void)one_cta("sm_90a", 256, 1, 1, &px, &py);
+            ready = param(&m, "ready", AXE_TYPE_i64, AXE_DIR_INOUT, 1, 2);
+            word = array(&m, "word", AXE_TYPE_i64, 1);
+            begin_if(&m, is(&m, lane(), 0));
+            if (waits)
+                atom(&m, "counter.reach", 0, 2,
+                     (axe_arg[]){at(ready, n(0)), integer(n(0))});
+            else
+                move("ld.global.b64", at(word, n(0)), at(ready, n(0)));
+            end(&m);
+            atom(&m, "barrier.warp", 0, 0, NULL);
+            meet(0, met);
+            begin_if(&m, is(&m, thread(&m), 0));
+            atom(&m, "counter.count", 0, 1, (axe_arg[]){at(ready, n(0))});
+            end(&m);
+            if (waits || met == 8)
+                run_clean();
+            else
+                run_wrong(AXE_SIM_RACE, "of ready");
+        }
 }
 
 /* Warps 0 and 1 use barrier 1, then two others do, or warp 1 with one. */
@@ -392,9 +436,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(readers), TEST(groups),    TEST(together),   TEST(drainers),
-        TEST(out),     TEST(unawaited), TEST(blocks),     TEST(product),
-        TEST(tf32),    TEST(elected),   TEST(some_lanes),
+        TEST(readers),  TEST(counted), TEST(groups),    TEST(together),
+        TEST(drainers), TEST(out),     TEST(unawaited), TEST(blocks),
+        TEST(product),  TEST(tf32),    TEST(elected),   TEST(some_lanes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
