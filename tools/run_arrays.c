@@ -209,8 +209,8 @@ make_param(axe_ctx *cx, const axe_run_args *a, const axe_run *r,
     axe_type t = AXE_TYPE_f32;
 
     (void)axe_type_find(type, &t);
-    AXE_TRY(axe_npy_make(cx, t, shape, is_by_columns(&a->kernel.order, p->name),
-                         &p->npy));
+    AXE_TRY(axe_npy_make(cx, p->name, t, shape,
+                         is_by_columns(&a->kernel.order, p->name), &p->npy));
     p->have = true;
     if (!(p->access & AXE_READS))
         return AXE_OK;

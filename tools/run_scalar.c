@@ -79,7 +79,7 @@ axe_run_put_number(axe_ctx *cx, axe_run_param *p, const char *type)
     axe_type t = AXE_TYPE_f32;
 
     (void)axe_type_find(type, &t);
-    AXE_TRY(axe_npy_make(cx, t, (axe_shape){0}, false, &p->npy));
+    AXE_TRY(axe_npy_make(cx, p->name, t, (axe_shape){0}, false, &p->npy));
     p->have = true;
     return axe_type_is_float(t) ? put_real(cx, p, t) : put_whole(cx, p, t);
 }

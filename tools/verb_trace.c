@@ -114,7 +114,8 @@ write_array(axe_ctx *cx, const axe_trace *t, int tensor, const char *path,
     axe_npy                 a;
 
     AXE_TRY(axe_trn_shape(cx, t, tensor, shape));
-    AXE_TRY(axe_npy_make(cx, x->type, (axe_shape){x->rank, shape}, false, &a));
+    AXE_TRY(axe_npy_make(cx, x->name, x->type, (axe_shape){x->rank, shape},
+                         false, &a));
     memcpy(a.data, data, a.n_bytes);
     axe_status st = axe_npy_write(cx, path, &a);
     axe_npy_free(&a);

@@ -252,11 +252,16 @@ find_header(axe_ctx *cx, const char *name, const unsigned char *b, size_t len,
 {
     size_t n = 0, at;
 
-    if (len < 10 || memcmp(b, magic, 6) != 0)
+    if (len < 6 || memcmp(b, magic, 6) != 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_ESYNTAX,
                         "%s: not a .npy file: it does not begin with "
                         "\\x93NUMPY%s",
                         name, len == 0 ? " (it is empty)" : "");
+    if (len < 10)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "%s: truncated in its header: %zu bytes, and it has 10 "
+                        "at least",
+                        name, len);
     if (b[6] < 1 || b[6] > 3)
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "%s: .npy format %d.%d; formats 1 to 3 are known", name,
@@ -352,8 +357,8 @@ zeroed(int64_t n_bytes)
 }
 
 axe_status
-axe_npy_make(axe_ctx *cx, axe_type type, axe_shape shape, bool fortran,
-             axe_npy *out)
+axe_npy_make(axe_ctx *cx, const char *name, axe_type type, axe_shape shape,
+             bool fortran, axe_npy *out)
 {
     axe_npy a = {.type = type, .fortran = fortran, .rank = shape.n};
     int     near = fortran ? 0 : shape.n - 1, per = axe_type_per_byte(type);
@@ -371,14 +376,15 @@ axe_npy_make(axe_ctx *cx, axe_type type, axe_shape shape, bool fortran,
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "an array of %d dimensions; %d is the most", shape.n,
                         AXE_NPY_MAX_RANK);
-    AXE_TRY(measure(cx, "array", type, shape, fortran, a.stride, &n_bytes));
+    AXE_TRY(measure(cx, name, type, shape, fortran, a.stride, &n_bytes));
     for (int i = 0; i < shape.n; i++)
         a.shape[i] = shape.extent[i];
     a.n_bytes = (size_t)n_bytes;
     a.heap = zeroed(n_bytes);
     if (!a.heap)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "no memory for an array of %" PRId64 " bytes", n_bytes);
+                        "%s: no memory for an array of %" PRId64 " bytes", name,
+                        n_bytes);
     a.data = (char *)a.heap + (DATA_ALIGN - (uintptr_t)a.heap % DATA_ALIGN);
     *out = a;
     return AXE_OK;

@@ -50,13 +50,13 @@ typedef struct axe_npy {
 
 AXE_CHECK axe_status axe_npy_read(axe_ctx *cx, const char *path, axe_npy *out);
 
-/* A zeroed array, row-major or column-major.
+/* A zeroed array, row-major or column-major; name: of it, for messages.
  * Errors  EOVERFLOW: its size does not fit int64.  EARG: no memory for it, or
  *         more than AXE_NPY_MAX_RANK dimensions.  EUNSUPPORTED: a type that
  *         arrays do not have; rows of 4-bit elements that are no whole bytes.
  */
-AXE_CHECK axe_status axe_npy_make(axe_ctx *cx, axe_type type, axe_shape shape,
-                                  bool fortran, axe_npy *out);
+AXE_CHECK axe_status axe_npy_make(axe_ctx *cx, const char *name, axe_type type,
+                                  axe_shape shape, bool fortran, axe_npy *out);
 /* The array's bytes as elements of another type of 8 bits, or of 4: then the
  * dimension of neighbours has twice as many. */
 void axe_npy_see_as(axe_npy *a, axe_type type);

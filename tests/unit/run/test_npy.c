@@ -192,6 +192,10 @@ static const struct raw_row {
      "x: not a .npy file: it does not begin with "
      "\\x93NUMPY"},
     {"\x93NUMPY\x01\x00\x40", 9,
+     "x: truncated in its header: 9 bytes, and it has 10 at least"},
+    {"\x93NUMPY", 6,
+     "x: truncated in its header: 6 bytes, and it has 10 at least"},
+    {"\x93NUMP", 5,
      "x: not a .npy file: it does not begin with "
      "\\x93NUMPY"},
     {"\x93NUMPY\x04\x00\x00\x00", 10,
@@ -255,7 +259,7 @@ round_trip(axe_type type, bool fortran, axe_shape shape)
     const char *path = path_of(cx, "round.npy");
     axe_npy     a, b;
 
-    assert_int_equal(axe_npy_make(cx, type, shape, fortran, &a), AXE_OK);
+    assert_int_equal(axe_npy_make(cx, "X", type, shape, fortran, &a), AXE_OK);
     assert_int_equal((uintptr_t)a.data % 64, 0);
     for (size_t i = 0; i < a.n_bytes; i++)
         ((unsigned char *)a.data)[i] = (unsigned char)(i * 37 + 1);
@@ -305,7 +309,7 @@ test_fourths(void **state)
         const char *path = path_of(cx, "fourths.npy");
         int         near = fortran ? 0 : 2;
         axe_npy     a, b;
-        assert_int_equal(axe_npy_make(cx, AXE_TYPE_f4e2m1,
+        assert_int_equal(axe_npy_make(cx, "X", AXE_TYPE_f4e2m1,
                                       (axe_shape){3, extent}, fortran, &a),
                          AXE_OK);
         assert_int_equal(a.n_bytes, 96);
@@ -325,7 +329,7 @@ test_fourths(void **state)
         axe_npy_free(&a);
         axe_npy_free(&b);
         unlink(path);
-        assert_int_equal(axe_npy_make(cx, AXE_TYPE_f4e2m1,
+        assert_int_equal(axe_npy_make(cx, "X", AXE_TYPE_f4e2m1,
                                       (axe_shape){2, (const int64_t[]){3, 5}},
                                       fortran, &a),
                          AXE_EUNSUPPORTED);
@@ -348,12 +352,12 @@ test_strides(void **state)
 
     (void)state;
     assert_int_equal(
-        axe_npy_make(cx, AXE_TYPE_f32, (axe_shape){3, extent}, false, &a),
+        axe_npy_make(cx, "X", AXE_TYPE_f32, (axe_shape){3, extent}, false, &a),
         AXE_OK);
     assert_memory_equal(a.stride, c, sizeof c);
     axe_npy_free(&a);
     assert_int_equal(
-        axe_npy_make(cx, AXE_TYPE_f32, (axe_shape){3, extent}, true, &a),
+        axe_npy_make(cx, "X", AXE_TYPE_f32, (axe_shape){3, extent}, true, &a),
         AXE_OK);
     assert_memory_equal(a.stride, f, sizeof f);
     axe_npy_free(&a);
@@ -393,17 +397,17 @@ test_sizes(void **state)
 
     (void)state;
     assert_int_equal(
-        axe_npy_make(cx, AXE_TYPE_f32,
+        axe_npy_make(cx, "X", AXE_TYPE_f32,
                      (axe_shape){2, (const int64_t[]){INT64_MAX, 2}}, false,
                      &a),
         AXE_EOVERFLOW);
-    assert_int_equal(axe_npy_make(cx, AXE_TYPE_u8,
+    assert_int_equal(axe_npy_make(cx, "X", AXE_TYPE_u8,
                                   (axe_shape){1, (const int64_t[]){INT64_MAX}},
                                   false, &a),
                      AXE_EARG);
-    assert_string_equal(axe_last_error(cx), "no memory for an array of "
+    assert_string_equal(axe_last_error(cx), "X: no memory for an array of "
                                             "9223372036854775807 bytes");
-    assert_int_equal(axe_npy_make(cx, AXE_TYPE_i4,
+    assert_int_equal(axe_npy_make(cx, "X", AXE_TYPE_i4,
                                   (axe_shape){1, (const int64_t[]){2}}, false,
                                   &a),
                      AXE_EUNSUPPORTED);
@@ -435,7 +439,7 @@ test_failed_write(void **state)
 
     (void)state;
     assert_int_equal(
-        axe_npy_make(cx, AXE_TYPE_f32, (axe_shape){1, extent}, false, &a),
+        axe_npy_make(cx, "X", AXE_TYPE_f32, (axe_shape){1, extent}, false, &a),
         AXE_OK);
     assert_int_equal(axe_npy_write(cx, path_of(cx, "no/x.npy"), &a), AXE_EIO);
     assert_int_equal(axe_npy_write(cx, folder, &a), AXE_EIO);
@@ -458,7 +462,7 @@ test_full_disk(void **state)
 
     (void)state;
     assert_int_equal(
-        axe_npy_make(cx, AXE_TYPE_u8, (axe_shape){1, extent}, false, &a),
+        axe_npy_make(cx, "X", AXE_TYPE_u8, (axe_shape){1, extent}, false, &a),
         AXE_OK);
     assert_int_equal(axe_npy_write(cx, path, &a), AXE_OK);
     memset(a.data, 7, a.n_bytes);
@@ -497,9 +501,9 @@ test_device(void **state)
         fd = open(path, O_WRONLY);
     if (fd >= 0) {
         close(fd);
-        assert_int_equal(
-            axe_npy_make(cx, AXE_TYPE_u8, (axe_shape){1, extent}, false, &a),
-            AXE_OK);
+        assert_int_equal(axe_npy_make(cx, "X", AXE_TYPE_u8,
+                                      (axe_shape){1, extent}, false, &a),
+                         AXE_OK);
         assert_int_equal(axe_npy_write(cx, path, &a), AXE_EIO);
         assert_non_null(strstr(axe_last_error(cx),
                                "cannot write: No space left on device"));
