@@ -320,7 +320,7 @@ no 1 "X (dimension 0), which is 4*M + 1, does not fit int64 with these sizes" \
 no 1 "give N=512" "$AXE" run beyond.axe --random M=2305843009213693952
 no 1 "not negative" "${run[@]}" --random M=-4 N=1 K=1
 no 1 "fit int64" "${run[@]}" --random M=9223372036854775807 N=2 K=2
-no 1 "no memory for an array of" "${run[@]}" \
+no 1 "A: no memory for an array of" "${run[@]}" \
     --random M=1000000000000000000 N=1 K=1
 no 1 "and the value is no size" "${run[@]}" --random M=99999999999999999999 N=1
 no 1 "1 to 1024 can work" "${run[@]}" --random M=1 N=1 K=1 --threads -1
@@ -385,6 +385,8 @@ no 1 "none of gcc, clang and cc is on PATH" \
     env -u CC -u AXE_CC PATH=/nowhere AXE_CACHE=fresh "${small[@]}"
 no 1 "no C compiler 'none' (AXE_CC for it)" \
     env AXE_CC=none AXE_CACHE=fresh "${small[@]}"
+no 1 "true ended as if all were well, but has written nothing" \
+    env AXE_CC=true AXE_CACHE=fresh "${small[@]}"
 no 1 "failed with exit code 1" \
     env AXE_CC=false AXE_CACHE=fresh "${small[@]}"
 touch file
