@@ -187,7 +187,7 @@ void axe_errors_print(axe_ctx *cx, axe_buf *out);
 
 /* Of `n` names the one nearest to `name` by edit distance, or NULL if none is
  * near enough to suggest; of equally near ones the last that begins with it,
- * else the first. */
+ * else the first.  To one letter near is the same in the other case alone. */
 const char *axe_nearest(const char *name, int n, const char *const *names);
 
 /* ------------------------------------------------------- checked integers */

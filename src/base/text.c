@@ -195,6 +195,8 @@ axe_nearest(const char *name, int n, const char *const *names)
         size_t k = names[i] ? strlen(names[i]) : NEAR_MAX + 1;
         if (k > NEAR_MAX)
             continue;
+        if (len == 1 && (k != 1 || (name[0] ^ names[i][0]) != ('a' ^ 'A')))
+            continue;
         int  d = distance(name, (int)len, names[i], (int)k);
         bool begins = k > len && memcmp(name, names[i], len) == 0;
         if (d <= best && (!found || d < best || (d == best && begins))) {

@@ -183,6 +183,10 @@ test_names(void **state)
     assert_string_equal(axe_nearest("cannon", AXE_LEN(names), names), "canon");
     assert_string_equal(axe_nearest("wrap", AXE_LEN(names), names), "warp");
     assert_null(axe_nearest("lane", 2, names));
+    assert_null(axe_nearest("N", 3, (const char *const[]){"M", "NM", NULL}));
+    assert_null(axe_nearest("1", 2, (const char *const[]){"q", "Q"}));
+    assert_string_equal(axe_nearest("m", 2, (const char *const[]){"n", "M"}),
+                        "M");
     assert_null(axe_nearest("entirely_different", AXE_LEN(names), names));
     assert_null(axe_nearest("a_name_that_is_longer_than_any_name_may_be",
                             AXE_LEN(names), names));
