@@ -5,6 +5,8 @@
 #include "lang/lang.h"
 #include "lang/parse_int.h"
 
+enum { MOST_NAMED = 16 };
+
 bool
 axe_parse_fail(axe_parser *p, axe_status st)
 {
@@ -47,9 +49,13 @@ expected(axe_parser *p, const char *what, bool for_name)
         return axe_parse_fail(p, axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                                           "`%s` is not supported yet",
                                           axe_token_text(t->kind)));
-    return axe_parse_fail(p, axe_fail(p->cx, t->at, AXE_ESYNTAX,
-                                      "expected %s, found %s", what,
-                                      quote(p, t, for_name)));
+    axe_parse_fail(p,
+                   axe_fail(p->cx, t->at, AXE_ESYNTAX, "expected %s, found %s",
+                            what, quote(p, t, for_name)));
+    if (t->kind == AXE_TOK_lbracket && t->begin > 0 &&
+        p->text[t->begin - 1] == ']')
+        axe_help(p->cx, "subscripts are separated by commas: `x[i, j]`");
+    return false;
 }
 
 bool
@@ -533,6 +539,21 @@ axe_module_kernel_name(const axe_module *m, int i)
     return 0 <= i && i < m->n_kernel ? m->kernel[i]->word.name : NULL;
 }
 
+static axe_status
+none_named(axe_ctx *cx, int n, const char *const *known)
+{
+    axe_buf    b = {.cx = cx};
+    axe_status st =
+        axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                 "the file has %d kernels, so one must be named", n);
+
+    for (int i = 0; i < n && i < MOST_NAMED; i++)
+        axe_putf(&b, "%s`%s`", i ? ", " : "", known[i]);
+    if (n > 0)
+        axe_help(cx, "name one: %s%s", b.text, n > MOST_NAMED ? ", ..." : "");
+    return st;
+}
+
 axe_status
 axe_kernel_find(axe_ctx *cx, const axe_module *m, const char *name,
                 const axe_kernel_decl **out)
@@ -551,9 +572,7 @@ axe_kernel_find(axe_ctx *cx, const axe_module *m, const char *name,
     for (int i = 0; i < m->n_kernel; i++)
         known[i] = m->kernel[i]->word.name;
     if (!name)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "the file has %d kernels, so one must be named",
-                        m->n_kernel);
+        return none_named(cx, m->n_kernel, known);
     st = axe_fail(cx, AXE_NOWHERE, AXE_ENAME, "there is no kernel `%s`", name);
     near = axe_nearest(name, m->n_kernel, known);
     if (near)

@@ -359,13 +359,32 @@ axe_parse_scope(axe_parser *p)
     return s;
 }
 
+/* for (i = 0; ...) of C, its type before it or not */
+static bool
+is_for_of_c(const axe_token *t)
+{
+    if (t[0].kind != AXE_TOK_lparen || t[1].kind != AXE_TOK_name)
+        return false;
+    t += t[2].kind == AXE_TOK_name;
+    return t[2].kind == AXE_TOK_eq;
+}
+
 /* for = "for" "(" range ")" block */
 const axe_syntax *
 axe_parse_for(axe_parser *p)
 {
-    axe_syntax *s = new_stmt(p, AXE_SYNTAX_FOR);
+    axe_syntax      *s = new_stmt(p, AXE_SYNTAX_FOR);
+    const axe_token *from = ++p->tok;
 
-    p->tok++;
+    if (is_for_of_c(from)) {
+        p->tok = from + 2;
+        axe_parse_expected(p, "`:` and how often");
+        axe_help(p->cx, "`for (i : 3)` has i = 0, 1 and 2");
+        while (p->tok->kind != AXE_TOK_end && p->tok->kind != AXE_TOK_rparen &&
+               p->tok->kind != AXE_TOK_lbrace && p->tok->kind != AXE_TOK_rbrace)
+            p->tok++;
+        return NULL;
+    }
     return parse_ranges(p, s, NULL) && parse_body(p, s) ? s : NULL;
 }
 

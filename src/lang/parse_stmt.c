@@ -479,14 +479,16 @@ parse_stmt(axe_parser *p)
 }
 
 /* Go past the `;` that ends the statement begun at `from`, or past its block;
- * stop before a `}` that is not its own. */
+ * stop before a `}` that is not its own.  In the head of a loop a `;` is C's.
+ */
 static void
 skip_stmt(axe_parser *p, const axe_token *from)
 {
     int open = 0;
 
-    for (p->tok = from;
-         p->tok->kind != AXE_TOK_end && !axe_parse_is_top(p->tok->kind);
+    if (from->kind != AXE_TOK_for || p->tok->kind != AXE_TOK_rparen)
+        p->tok = from;
+    for (; p->tok->kind != AXE_TOK_end && !axe_parse_is_top(p->tok->kind);
          p->tok++) {
         if (p->tok->kind == AXE_TOK_lbrace)
             open++;

@@ -338,6 +338,20 @@ test_callers(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* Which kernels a file has, where one must be named. */
+static void
+test_none_named(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    axe_buf  b = {.cx = cx};
+
+    (void)state;
+    compile(cx, two, &(axe_inst){0});
+    axe_errors_print(cx, &b);
+    assert_non_null(strstr(b.text, "help: name one: `one`, `other`\n"));
+    axe_ctx_free(cx);
+}
+
 static void
 test_sig(void **state)
 {
@@ -452,9 +466,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements), cmocka_unit_test(test_gemm),
         cmocka_unit_test(test_kernels),    cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_callers),    cmocka_unit_test(test_sig),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_at_limits),
-        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_callers),    cmocka_unit_test(test_none_named),
+        cmocka_unit_test(test_sig),        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_at_limits),  cmocka_unit_test(test_garbage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
