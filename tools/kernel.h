@@ -52,10 +52,12 @@ enum {
         "order", required_argument, NULL, AXE_OPT_ORDER                        \
     }
 #define AXE_KERNEL_HELP                                                        \
+    AXE_KERNEL_HELP_FOR("cpu (this one), cpu-avx512, cpu-avx2, ...")
+#define AXE_KERNEL_HELP_FOR(machines)                                          \
     "      --set NAME=VALUE    a compile-time parameter: --set BM=64 "         \
     "--set T=bf16\n"                                                           \
     "      --order A=C|F|packed|strided  how parameter A lies in memory\n"     \
-    "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"    \
+    "  -t, --target MACHINE    " machines "\n"                                 \
     "      --device N          of OpenCL: for device N of `axe devices`, "     \
     "with "                                                                    \
     "all\n"                                                                    \

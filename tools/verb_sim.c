@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lang/lang.h"
+#include "machine/machine.h"
 #include "run.h"
 #include "run/program.h"
 
@@ -56,8 +57,9 @@ static const char help[] =
     "                          (.svg), or trace events for Perfetto (.json)\n"
     "      --emit STAGE        print ir, plan, lower or c of what is run\n"
     "      --json              report as one line of JSON\n"
-    "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP
-    "  -h, --help              this text\n";
+    "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP_FOR(
+        "sm_90a (default), sm_80, opencl-sg16, trn1, ...") "  -h, --help       "
+                                                           "       this text\n";
 
 enum { OPT_POLICY = AXE_RUN_FREE, OPT_SMS, OPT_TIMELINE, OPT_DEVICES };
 
@@ -104,7 +106,7 @@ take_policy(axe_run_args *a, const char *arg)
     for (int i = 0; i < AXE_LEN(turns); i++) {
         size_t len = strlen(turns[i].name);
         if (strncmp(arg, turns[i].name, len) != 0 ||
-            !axe_tool_int(arg + len, &n))
+            !axe_tool_int(arg + len, &n) || n < -1)
             continue;
         a->sim.policy = turns[i].policy;
         a->sim.turns = turns[i].turns;
@@ -220,6 +222,24 @@ order_text(axe_ctx *cx, const axe_sim_options *o)
     return policy_name[o->policy];
 }
 
+/* Is the cluster there that is to run before or behind others? */
+static axe_status
+check_who(axe_ctx *cx, const orders *o)
+{
+    int64_t     n = o->report.n_together;
+    const char *text;
+
+    if (o->first.turns == AXE_SIM_EVEN || o->first.who < (n > 1 ? n : 1))
+        return AXE_OK;
+    text = order_text(cx, &o->first);
+    return n > 1 ? axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                            "--policy %s: there are clusters 0 to %" PRId64,
+                            text, n - 1)
+                 : axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                            "--policy %s: no clusters wait for one another",
+                            text);
+}
+
 /* Where neither the command line nor the kernel names a machine. */
 static axe_status
 choose_machine(axe_ctx *cx, const axe_run_args *a, int32_t source,
@@ -261,6 +281,10 @@ check_devices(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
     const axe_kernel *k = r->program->kernel;
 
+    if (r->program->meshed && a->sim.n_sm > 0 &&
+        axe_language_of(r->program->machine)->here)
+        return axe_fail(cx, k->at, AXE_EARG,
+                        "--sms is for GPUs, and this is for a mesh of CPUs");
     if (r->program->meshed)
         return axe_run_count_devices(cx, a, r);
     if (a->n_device == 0)
@@ -306,6 +330,7 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     r->n_thread = 1;
     r->on = "the simulator";
     AXE_TRY(axe_run_by(cx, a, NULL, &by, r));
+    AXE_TRY(check_who(cx, &o));
     if (a->timeline && o.report.timeline)
         AXE_TRY(axe_tool_picture(cx, a->timeline, o.report.timeline));
     print(cx, a, r, &o.report);

@@ -118,6 +118,15 @@ for t in sm_80 sm_90a; do
     "$AXE" sim "$tmp/third.axe" -t $t --random M=100 N=40 --check --policy 3 >"$tmp/out" || fail "$(cat "$tmp/out")"
 done
 
+# Orders are of clusters that are there.
+for k in 0 -1 3; do
+    "$AXE" sim "$tmp/third.axe" -t sm_90a --random M=100 N=40 --policy behind:$k >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
+done
+for k in 99 -2; do
+    "$AXE" sim "$tmp/third.axe" -t sm_90a --random M=100 N=40 --policy ahead:$k >"$tmp/out" 2>&1 && fail "ahead:$k"
+    grep -q -- "--policy ahead:$k: \(there are clusters 0 to [1-9]\|lazy, eager\)" "$tmp/out" || fail "$(cat "$tmp/out")"
+done
+
 # Counts that are below 0 are none: of two ranges, in front of another scope, in a loop.
 cat >"$tmp/none.axe" <<'K'
 kernel alone(in f32 X[M, N], inout f32 Y[M, N])
