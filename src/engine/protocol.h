@@ -98,6 +98,10 @@ typedef struct protocol_run {
 
 enum { PROTOCOL_RANKS = 64 };
 
+/* Is a device's buffer of so many elements one that the simulator takes?
+ * Errors  ELIMIT */
+AXE_CHECK axe_status protocol_check_room(axe_ctx *cx, axe_span at,
+                                         const char *what, int64_t room);
 /* Run once.  What is wrong is added to the report, which is not cleared.
  * Errors  ELIMIT: over PROTOCOL_RANKS ranks; EOVERFLOW: too many elements */
 AXE_CHECK axe_status protocol_simulate(axe_ctx *cx, const protocol_run *r,

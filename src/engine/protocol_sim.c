@@ -564,6 +564,18 @@ check_cells(const world *w)
 }
 
 axe_status
+protocol_check_room(axe_ctx *cx, axe_span at, const char *what, int64_t room)
+{
+    if (room <= (int64_t)1 << 24)
+        return AXE_OK;
+    return axe_fail(cx, at, AXE_ELIMIT,
+                    "%s: a device has %" PRId64
+                    " elements, and the simulator takes 2^24: a smaller "
+                    "tensor shows the same protocol",
+                    what, room);
+}
+
+axe_status
 protocol_simulate(axe_ctx *cx, const protocol_run *r, axe_sim_report *out)
 {
     world w = {.cx = cx,
@@ -578,12 +590,7 @@ protocol_simulate(axe_ctx *cx, const protocol_run *r, axe_sim_report *out)
         return axe_fail(cx, r->at, AXE_ELIMIT,
                         "the simulator has %d devices at most", PROTOCOL_RANKS);
     w.room = r->rank[0].room;
-    if (w.room > (int64_t)1 << 24)
-        return axe_fail(cx, r->at, AXE_ELIMIT,
-                        "%s: a device has %" PRId64
-                        " elements, and the simulator takes 2^24: a smaller "
-                        "tensor shows the same protocol",
-                        r->what, w.room);
+    AXE_TRY(protocol_check_room(cx, r->at, r->what, w.room));
     AXE_TRY(check_cells(&w));
     w.rank = axe_new_array(cx, rank, w.n);
     for (int64_t q = 0; q < w.n; q++)

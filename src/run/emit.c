@@ -28,6 +28,18 @@ too_early(axe_ctx *cx, const axe_program *p)
                     "kernel %s was not compiled so far", p->kernel->name);
 }
 
+/* Between devices there are plans alone. */
+static axe_status
+no_part(axe_ctx *cx, const axe_program *p)
+{
+    axe_fail(cx, p->meshed->at, AXE_EARG,
+             "kernel %s has no `device`, of which there would be a text; what "
+             "is between devices is done by plans",
+             p->meshed->name);
+    axe_help(cx, "`axe explain` shows them; --emit ir the kernel");
+    return AXE_EARG;
+}
+
 axe_status
 axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
                  axe_buf *out)
@@ -36,6 +48,8 @@ axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
     AXE_NEED(cx, p);
     AXE_NEED(cx, out);
     AXE_TRY(axe_kernel_own(cx, p->kernel));
+    if (p->meshed && p->n_part == 0 && stage != AXE_STAGE_IR)
+        return no_part(cx, p);
     if (p->meshed && stage == AXE_STAGE_IR) {
         axe_kernel_print(cx, out, p->meshed);
         return AXE_OK;

@@ -53,6 +53,17 @@ for mesh in "N=1 P=1" "N=2 P=2" "N=2 P=3" "N=3 P=2"; do
     right $D/reshard.axe collect R=10 C=7 $mesh
 done
 
+# the number of devices
+says 1 'the mesh has 3 devices, and there are 2' "$AXE" run \
+    $D/gemm_allreduce.axe --random M=4 N=4 K=4 P=3 --devices 2
+grep -q 'help: give it 3, by --devices or as ranks that are started' out || fail "how many to start"
+says 1 'axis `gpu` of the mesh has 0 devices; there must be one at least' "$AXE" run \
+    $D/gemm_allreduce.axe --random M=4 N=4 K=4 P=0 --devices 2
+# a text of what has none
+for stage in c plan lower; do
+    says 1 'kernel gemm_allreduce has no `device`' "$AXE" compile --emit $stage $D/gemm_allreduce.axe
+done
+
 # who is where, what each has, loops and branches between devices
 cat >own.axe <<'EOF'
 mesh node[N], gpu[P];

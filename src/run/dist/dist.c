@@ -104,6 +104,17 @@ is_open(const axe_kernel *k, const axe_bound *b, const axe_node *e,
     return false;
 }
 
+static axe_status
+check_axis(axe_ctx *cx, const axe_axis_of *a, int64_t n)
+{
+    if (n >= 1)
+        return AXE_OK;
+    return axe_fail(cx, a->at, AXE_ESHAPE,
+                    "axis `%s` of the mesh has %" PRId64
+                    " devices; there must be one at least",
+                    a->name, n);
+}
+
 axe_status
 axe_dist_open_axis(axe_ctx *cx, const axe_program *p, const axe_bound *b,
                    int64_t n, axe_size *out, bool *found)
@@ -117,8 +128,8 @@ axe_dist_open_axis(axe_ctx *cx, const axe_program *p, const axe_bound *b,
         int64_t one = 1;
 
         if (!is_open(p->kernel, b, k->axis[i].size, &one)) {
-            known =
-                axe_mul(known, one > 0 ? one : 1, &known) ? known : INT64_MAX;
+            AXE_TRY(check_axis(cx, &k->axis[i], one));
+            known = axe_mul(known, one, &known) ? known : INT64_MAX;
         } else {
             n_open++;
             open = k->axis[i].size->u.var;
@@ -133,10 +144,14 @@ axe_dist_open_axis(axe_ctx *cx, const axe_program *p, const axe_bound *b,
     n = n > 0 ? n : known;
     if (n % known != 0 || (n_open == 0 && n != known)) {
         axe_fail(cx, k->axis[0].at, AXE_EARG,
-                 "the mesh has %" PRId64 " devices%s, and there are "
+                 "the mesh has %" PRId64 " device%s%s, and there %s "
                  "%" PRId64,
-                 known, n_open > 0 ? " for each along its open axis" : "", n);
-        axe_help(cx, "start %s%" PRId64 " ranks",
+                 known, known == 1 ? "" : "s",
+                 n_open > 0 ? " for each along its open axis" : "",
+                 n == 1 ? "is" : "are", n);
+        axe_help(cx,
+                 "give it %s%" PRId64 ", by --devices or as ranks that are "
+                 "started",
                  n_open > 0 ? "a multiple of " : "", known);
         return AXE_EARG;
     }
@@ -158,11 +173,7 @@ axe_dist_open(axe_ctx *cx, const axe_program *p, const int64_t *size,
         const axe_axis_of *a = &d.k->axis[i];
         int64_t            n = axe_dist_value(&d, NULL, 0, a->size);
 
-        if (n < 1)
-            return axe_fail(cx, a->at, AXE_ESHAPE,
-                            "axis `%s` of the mesh has %" PRId64
-                            " devices; there must be one at least",
-                            a->name, n);
+        AXE_TRY(check_axis(cx, a, n));
         if (!axe_mul(all, n, &all) || all > MESH_DEVICES)
             return axe_fail(cx, a->at, AXE_ELIMIT,
                             "axis `%s` of the mesh has %" PRId64

@@ -63,7 +63,8 @@ AXE_CHECK axe_status axe_dist_check(axe_ctx *cx, const axe_program *p);
  * b       of program->kernel, from what is given
  * n       0: as many as the sizes say, 1 along the open axis
  * *found  there is one: *out
- * Errors  EARG: several axes are open; the mesh has another number of devices
+ * Errors  EARG: several axes are open; the mesh has another number of devices.
+ *         ESHAPE: an axis has none
  */
 AXE_CHECK axe_status axe_dist_open_axis(axe_ctx *cx, const axe_program *p,
                                         const axe_bound *b, int64_t n,

@@ -388,6 +388,38 @@ axe_dist_plan_sim(axe_ctx *cx, const axe_program *p, const int64_t *size,
     return axe_dist_plan_new(cx, host, size, out);
 }
 
+static axe_status
+check_room(axe_ctx *cx, axe_span at, const axe_tensor *t,
+           const axe_reshard_plan *plan)
+{
+    return plan ? protocol_check_room(cx, at,
+                                      axe_textf(cx, "moving %s", t->name),
+                                      program_room(plan))
+                : AXE_OK;
+}
+
+/* Plans that the simulator would refuse are, before anything is computed. */
+static axe_status
+check_rooms(axe_ctx *cx, const axe_dist_plan *p)
+{
+    const axe_kernel *k = p->d.k;
+
+    for (int i = 0; i < p->n_between; i++) {
+        const axe_between *b = &p->between[i];
+
+        for (int a = 0; a <= b->n_arg; a++) {
+            const axe_between_arg *x = a < b->n_arg ? &b->arg[a] : &b->result;
+
+            AXE_TRY(check_room(cx, b->stmt->at,
+                               axe_dist_tensor(&p->d, x->tensor), x->plan));
+        }
+    }
+    for (int i = 0; i < k->n_param; i++)
+        if (k->param[i]->dir != AXE_DIR_IN)
+            AXE_TRY(check_room(cx, k->param[i]->at, k->param[i], p->home[i]));
+    return AXE_OK;
+}
+
 axe_status
 axe_dist_simulate(axe_ctx *cx, const axe_dist_plan *p,
                   const axe_device_spec *spec, void *const *data,
@@ -401,8 +433,10 @@ axe_dist_simulate(axe_ctx *cx, const axe_dist_plan *p,
                     .between = axe_new_array(cx, axe_exec *, p->n_between + 1),
                     .data = axe_new_array(cx, void *, n + 1),
                     .out = out};
-    axe_status st = axe_device_new(cx, spec, &w.device);
+    axe_status st = check_rooms(cx, p);
 
+    if (st == AXE_OK)
+        st = axe_device_new(cx, spec, &w.device);
     *out = (axe_sim_report){.n_device = p->d.n_device};
     if (st == AXE_OK && with->timeline)
         axe_dist_sim_open_timeline(&w);
