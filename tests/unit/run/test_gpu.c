@@ -479,6 +479,113 @@ host_loops_launch(void **state)
     axe_ctx_free(cx);
 }
 
+static const char early_text[] =
+    "kernel k(in f32 A[R], in f32 B[M, N], inout f32 X[M], inout f32 Y[R]) {\n"
+    "    index m, r, n;\n"
+    "    cta (i : R by 4) Y[i*4 + r] = 2 * Y[i*4 + r] + A[i*4 + r];\n"
+    "    cta (i : M by 64) {\n"
+    "        reg f32 x[64] = 0;\n"
+    "        pipeline ring[3] { shared f32 b[64, 32]; }\n"
+    "        for (t : cdiv(N, 32)) {\n"
+    "            produce ring ring.b[m, n] = B[i*64 + m, t*32 + n];\n"
+    "            consume ring x[m] += sum[n](ring.b[m, n]);\n"
+    "        }\n"
+    "        X[i*64 + m] = x[m];\n"
+    "    }\n"
+    "    cta (i : M by 8) X[i*8 + m] = 3 * X[i*8 + m];\n"
+    "}\n";
+
+/* 'e' for each launch that may begin early, "... bytes, with 6 = 1", '-' for
+ * others. */
+static const char *
+early_ones(axe_ctx *cx)
+{
+    axe_buf b = {.cx = cx};
+
+    for (const char *s = fake_log(); (s = strstr(s, "launch ")); s++)
+        axe_putc(&b, s[strcspn(s, "\n") - 1] == '1' ? 'e' : '-');
+    axe_putc(&b, '\0');
+    return b.text;
+}
+
+/* Not behind memory that is filled for the map of an empty tensor, which is so
+ * once; and the first launch of a call never, whatever came before it. */
+static void
+early_behind_own_launches(void **state)
+{
+    axe_ctx                   *cx = axe_ctx_new();
+    axe_gpu                   *g;
+    axe_gpu_exec              *e;
+    static _Alignas(128) float x[4][64];
+    double                     seconds[2];
+    int64_t                    r[1] = {8}, m[1] = {64}, mn[2] = {64, 0};
+    axe_array                  a[4] = {{"A", "f32", 1, r, NULL, x[0]},
+                                       {"B", "f32", 2, mn, NULL, x[1]},
+                                       {"X", "f32", 1, m, NULL, x[2]},
+                                       {"Y", "f32", 1, r, NULL, x[3]}};
+    axe_compile_spec           spec = {.kernel = "k", .machine = "sm_90a"};
+    const axe_program         *p;
+    int32_t at = axe_source_add(cx, "k.axe", early_text, strlen(early_text));
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_compile(cx, at, &spec, AXE_STAGE_C, &p), AXE_OK);
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
+    fake_clear();
+    assert_int_equal(axe_gpu_launch(cx, e, 4, a, 0, NULL, NULL), AXE_OK);
+    assert_string_equal(early_ones(cx), "--e");
+    fake_clear();
+    assert_int_equal(axe_gpu_time(cx, e, 4, a, 0, NULL, 2, seconds), AXE_OK);
+    assert_string_equal(early_ones(cx), "-ee-ee-ee-ee");
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
+/* A map that the grid does not use at these sizes may be one that no tensor
+ * has. */
+static void
+maps_are_made_where_used(void **state)
+{
+    axe_ctx      *cx = axe_ctx_new();
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+    static float  x[10 * 31], y[10 * 31];
+    int64_t       shape[2] = {10, 31};
+    axe_array     a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+    axe_program  *p;
+    axe_map      *map;
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    p = make_program(cx);
+    map = axe_new(cx, axe_map);
+    *map = p->lowered->grid->map[0];
+    map->when = axe_node2(cx, AXE_OP_eq, map->size[0], number(cx, 32));
+    p->lowered->grid->map = map;
+    assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
+    fake_clear();
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_OK);
+    assert_null(strstr(fake_log(), "map type"));
+    shape[1] = 32;
+    shape[0] = 9;
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_OK);
+    assert_non_null(strstr(fake_log(), "map type"));
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
 /* A map is made once for as long as its tensor is the same. */
 static void
 maps_are_made_once(void **state)
@@ -769,6 +876,8 @@ main(void)
         cmocka_unit_test(arrays_begin_where_they_can),
         cmocka_unit_test(launches_have_own_tensors),
         cmocka_unit_test(host_loops_launch),
+        cmocka_unit_test(early_behind_own_launches),
+        cmocka_unit_test(maps_are_made_where_used),
         cmocka_unit_test(maps_are_made_once),
         cmocka_unit_test(empty_tensors_have_maps),
         cmocka_unit_test(large_sizes_have_code),

@@ -137,10 +137,10 @@ test_stores(void **state)
             assert_int_equal(tells->stride[n - 1], 2 << 20);
         }
     /* Blocks of other grains: the largest is the stride of all. */
-    setenv("FAKE_GRAIN", "4096", 1);
+    setenv("FAKE_GRAIN", "8192", 1);
     assert_string_equal(end_of(2), "");
-    assert_int_equal(tells->stride[0], 8192);
-    assert_int_equal(tells->stride[1], 8192);
+    assert_int_equal(tells->stride[0], 16384);
+    assert_int_equal(tells->stride[1], 16384);
     assert_string_equal(end_of(1), "");
     assert_int_equal(tells->stride[0], 8192);
     unsetenv("FAKE_GRAIN");
