@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../clock.h"
 #include "axe/engine.h"
 
 enum { ROUNDS = 21, MOST = 64 << 20 };
@@ -37,10 +37,7 @@ typedef struct job {
 static double
 now_us(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+    return 1e6 * clock_seconds(CLOCK_MONOTONIC);
 }
 
 /* count: elements that a rank has. */
@@ -71,14 +68,6 @@ by_mpi(const job *j, op o, int count)
     case N_OP:
         break;
     }
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* A plan for `count` elements a rank. */
@@ -143,7 +132,7 @@ row(axe_ctx *cx, axe_engine *e, const job *j, op o, long long bytes)
     AXE_TRY(axe_engine_barrier(e));
     AXE_TRY(axe_reshard_finish(x));
     for (int k = 0; k < 2; k++)
-        qsort(us[k], ROUNDS, sizeof us[k][0], by_value);
+        sort_numbers(us[k], ROUNDS);
     if (axe_engine_rank(e) == 0) {
         printf("%s %lld %.3f %.3f\n", name[o], bytes, us[0][ROUNDS / 4],
                us[1][ROUNDS / 4]);

@@ -22,8 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../clock.h"
 #include "axe/compile.h"
 #include "axe/engine.h"
 #include "run/dist/dist.h"
@@ -55,10 +55,7 @@ typedef struct job {
 static double
 now_us(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+    return 1e6 * clock_seconds(CLOCK_MONOTONIC);
 }
 
 static void
@@ -230,14 +227,6 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
 
 /* --------------------------------------------------------------------- main */
 
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Before the times are sorted. */
 static double
 hidden(const job *j)
@@ -247,8 +236,7 @@ hidden(const job *j)
 
     for (int i = 0; i < n; i++)
         part[i] = 1 - (j->us[OVERLAP][i] - j->us[COMPUTE][i]) / j->us[MOVE][i];
-    qsort(part, (size_t)n, sizeof part[0], by_value);
-    return part[n / 2];
+    return median_of(part, n);
 }
 
 static axe_status
@@ -298,7 +286,7 @@ bench(axe_ctx *cx, job *j, const char *kernel, int ranks)
     if (st == AXE_OK && speaks)
         printf("%s hidden %.4f\n", kernel, hidden(j));
     for (int w = 0; st == AXE_OK && speaks && w < N_WHAT; w++) {
-        qsort(j->us[w], (size_t)j->n_us[w], sizeof j->us[w][0], by_value);
+        sort_numbers(j->us[w], j->n_us[w]);
         if (j->n_us[w] > 0)
             printf("%s %s %.1f\n", kernel, what_text[w],
                    j->us[w][j->n_us[w] / 4]);
