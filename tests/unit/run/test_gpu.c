@@ -414,6 +414,16 @@ launches_have_own_tensors(void **state)
     axe_ctx_free(cx);
 }
 
+static int
+count_of(const char *said, const char *word)
+{
+    int n = 0;
+
+    for (const char *s = said; (s = strstr(s, word)); s++)
+        n++;
+    return n;
+}
+
 /* Loops and branches around launches; the turns are arguments behind the sizes.
  */
 static void
@@ -445,6 +455,7 @@ host_loops_launch(void **state)
                        {.name = "T", .type = "f32", .rank = 1, .shape = n, .data = s}};
     axe_compile_spec   spec = {.kernel = "k", .machine = "sm_90a"};
     const axe_program *p;
+    double             seconds;
 
     (void)state;
     if (!has_nvrtc(cx)) {
@@ -470,6 +481,11 @@ host_loops_launch(void **state)
     assert_null(strstr(log, "launch "));
     for (int i = 0; i < AXE_LEN(last); i++)
         assert_int_equal(fake_value(2 + i), last[i]);
+    /* calls that are timed: two to warm up, and one */
+    fake_clear();
+    assert_int_equal(axe_gpu_time(cx, e, 2, a, 0, NULL, 1, &seconds), AXE_OK);
+    assert_int_equal(count_of(fake_log(), "launch "), 3 * AXE_LEN(want));
+    assert_int_equal(count_of(fake_log(), ", 0 bytes\n"), 3);
     n[0] = 0;
     fake_clear();
     assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_OK);
@@ -509,7 +525,7 @@ early_ones(axe_ctx *cx)
 }
 
 /* Not behind memory that is filled for the map of an empty tensor, which is so
- * once; and the first launch of a call never, whatever came before it. */
+ * once. */
 static void
 early_behind_own_launches(void **state)
 {
@@ -660,16 +676,6 @@ empty_tensors_have_maps(void **state)
     axe_gpu_free(g);
     assert_int_equal(fake_depth(), 0);
     axe_ctx_free(cx);
-}
-
-static int
-count_of(const char *said, const char *word)
-{
-    int n = 0;
-
-    for (const char *s = said; (s = strstr(s, word)); s++)
-        n++;
-    return n;
 }
 
 /* Sizes that indices of 32 bits do not hold have code of their own, which is
