@@ -298,6 +298,35 @@ test_bugs(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+/* A rank that leaves first of all: who reads from it then is told so. */
+static void
+test_gone(void **state)
+{
+    axe_ctx                *cx = axe_ctx_new();
+    const axe_reshard_plan *p = plan_of(cx, GATHER);
+    protocol_run            r = {.plan = p,
+                                 .type = AXE_NUMBER_I64,
+                                 .what = "a plan",
+                                 .order = PROTOCOL_AHEAD,
+                                 .who = 1};
+    protocol               *rank;
+    axe_sim_report          found = {0};
+    bool                    gone = false;
+
+    (void)state;
+    if (protocol_of_plan(cx, p, NULL, &rank) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    mutate_data(cx, &rank[1], EARLY_LEAVE);
+    r.rank = rank;
+    if (protocol_simulate(cx, &r, &found) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    for (int i = 0; i < found.n_finding; i++)
+        gone = gone || (found.finding[i].kind == AXE_SIM_LEFT &&
+                        strstr(found.finding[i].text, "which is gone"));
+    assert_true(gone);
+    axe_ctx_free(cx);
+}
+
 /* --------------------------------------------------- the engines do the same
  */
 
@@ -421,9 +450,9 @@ test_engines(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_right),
-                                       cmocka_unit_test(test_bugs),
-                                       cmocka_unit_test(test_engines)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right), cmocka_unit_test(test_bugs),
+        cmocka_unit_test(test_gone), cmocka_unit_test(test_engines)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -488,6 +488,61 @@ test_engines(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+/* Two ranks with 1 of 2 elements, which each uses: what is its own at once, and
+ * what the other has when it has come. */
+typedef struct spans {
+    double moved, used; /* the last of rank 0: when they end */
+    int    n_use;
+} spans;
+
+static void
+note_span(void *user, int64_t rank, double begin, double end,
+          protocol_work what)
+{
+    spans *s = user;
+
+    assert_true(begin < end);
+    if (rank != 0)
+        return;
+    if (what == PROTOCOL_MOVES)
+        s->moved = end;
+    if (what != PROTOCOL_COMPUTES)
+        return;
+    s->n_use++;
+    if (s->n_use == 2)
+        assert_true(begin == s->moved);
+    s->used = end;
+}
+
+static void
+test_times(void **state)
+{
+    static const row        t = {"x=2", "2@x, 4", "2, 4", false, false, 1};
+    axe_ctx                *cx = axe_ctx_new();
+    const axe_reshard_plan *p = plan_of(cx, t.mesh, t.src, t.dst);
+    const int64_t           grain[] = {4, 4};
+    const double            each[] = {1, 1};
+    double                  now[2] = {0};
+    spans                   seen = {0};
+    protocol_times          times = {now, each, note_span, &seen};
+    protocol_run            r = {
+                   .plan = p, .type = AXE_NUMBER_I64, .what = "a plan", .times = &times};
+    protocol      *rank;
+    axe_sim_report found = {0};
+
+    (void)state;
+    if (protocol_of_pieces(cx, p, false, false, grain, &rank) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    r.rank = rank;
+    if (protocol_simulate(cx, &r, &found) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    assert_int_equal(found.n_finding, 0);
+    assert_int_equal(seen.n_use, 2);
+    assert_true(seen.moved > 8 && seen.used == seen.moved + 4);
+    assert_true(now[0] == seen.used);
+    axe_ctx_free(cx);
+}
+
 static void
 test_too_many(void **state)
 {
@@ -511,7 +566,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right), cmocka_unit_test(test_bugs),
-        cmocka_unit_test(test_engines), cmocka_unit_test(test_too_many)};
+        cmocka_unit_test(test_engines), cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_times)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
