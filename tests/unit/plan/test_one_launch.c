@@ -6,6 +6,7 @@
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/simt.h"
+#include "plan/simt/sync/sync_list.h"
 #include "planned.h"
 
 /* Products of tiles of BM x BN, with so many stages; less the most of each
@@ -201,10 +202,70 @@ test_columns(void **state)
     }
 }
 
+/* ------------------------------------------------------------------- fences */
+
+#define RINGED(a, y)                                                           \
+    "cta persistent (i : M by 64, j : L by 64) warpgroups 1 {\n"               \
+    "pipeline ring[2] { shared bf16 x[64, 64]; shared bf16 w[64, 64]; }\n"     \
+    "reg f32 acc[64, 64]; acc[m, n] = 0;\n"                                    \
+    "for (q : L by 64) { produce ring {\n"                                     \
+    "ring.x[m, k] = " a "[i*64 + m, q*64 + k];\n"                              \
+    "ring.w[n, k] = W[j*64 + n, q*64 + k]; }\n"                                \
+    "consume ring acc[m, n] += ring.x[m, k] * ring.w[n, k]; }\n" y " }\n"
+#define TILE "[i*64 + m, j*64 + n]"
+#define BY_THREADS(to) to TILE " = X" TILE " * bf16(2);\n"
+#define ALONE(body) "cta (i : M by 64, j : L by 64) warpgroups 1 {\n" body "}\n"
+
+static int
+count_fences(const char *scopes, const char *why)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    const axe_plan *p;
+    int             n = 0;
+    const char     *kernel =
+        axe_textf(cx,
+                  "kernel k(in bf16 X[M, L], in bf16 W[L, L], out bf16 "
+                  "Y[M, L]) {\nindex m, n, k; global bf16 H[M, L]; global bf16 "
+                  "G[M, L];\noverlap {\n%s}\n}\n",
+                  scopes);
+
+    if (plan_for(cx, kernel, "sm_90a", &p) != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    for (int i = 0; i < p->simt->n_sync; i++)
+        n += strcmp(p->simt->sync[i].why, why) == 0;
+    axe_ctx_free(cx);
+    return n;
+}
+
+/* An engine that reads what is waited for wants a fence though threads read it
+ * last; so does one behind what threads write, though copies are drained. */
+static void
+test_fences(void **state)
+{
+    static const char waits[] = "engines touch what other CTAs did";
+    static const char tells[] = "engines of other CTAs may read it";
+    static const char mixed[] = ALONE(BY_THREADS("H"))
+        RINGED("H", "Y" TILE " = bf16(acc[m, n] + f32(H" TILE "));\n");
+    static const char drained[] =
+        RINGED("X", "H" TILE " = bf16(acc[m, n]);\n" BY_THREADS("G"))
+            RINGED("G", "Y" TILE " = bf16(acc[m, n] + f32(H" TILE "));\n");
+    static const char threads[] =
+        ALONE(BY_THREADS("H")) ALONE("Y" TILE " = H" TILE ";\n");
+
+    (void)state;
+    assert_int_equal(count_fences(mixed, waits), 1);
+    assert_int_equal(count_fences(mixed, tells), 1);
+    assert_int_equal(count_fences(drained, tells), 1);
+    assert_int_equal(count_fences(drained, "copies have been written"), 1);
+    assert_int_equal(count_fences(threads, waits), 0);
+    assert_int_equal(count_fences(threads, tells), 0);
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(test_barriers),
+    const struct CMUnitTest all[] = {cmocka_unit_test(test_fences),
+                                     cmocka_unit_test(test_barriers),
                                      cmocka_unit_test(test_columns)};
 
     return cmocka_run_group_tests(all, NULL, NULL);
