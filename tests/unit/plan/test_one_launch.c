@@ -249,6 +249,8 @@ test_fences(void **state)
     static const char drained[] =
         RINGED("X", "H" TILE " = bf16(acc[m, n]);\n" BY_THREADS("G"))
             RINGED("G", "Y" TILE " = bf16(acc[m, n] + f32(H" TILE "));\n");
+    static const char copies[] = RINGED("X", "H" TILE " = bf16(acc[m, n]);\n")
+        RINGED("H", "Y" TILE " = bf16(acc[m, n]);\n");
     static const char threads[] =
         ALONE(BY_THREADS("H")) ALONE("Y" TILE " = H" TILE ";\n");
 
@@ -257,6 +259,8 @@ test_fences(void **state)
     assert_int_equal(count_fences(mixed, tells), 1);
     assert_int_equal(count_fences(drained, tells), 1);
     assert_int_equal(count_fences(drained, "copies have been written"), 1);
+    assert_int_equal(count_fences(copies, waits), 1);
+    assert_int_equal(count_fences(copies, tells), 0);
     assert_int_equal(count_fences(threads, waits), 0);
     assert_int_equal(count_fences(threads, tells), 0);
 }
