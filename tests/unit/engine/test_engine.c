@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -129,6 +131,54 @@ swaps(axe_ctx *cx, axe_engine *e, void *user)
     if (n_open() != before)
         st = axe_fail(cx, AXE_NOWHERE, AXE_EARG, "descriptors are left");
     return st;
+}
+
+/* A byte of the token in which a message that goes before each differs, with
+ * another file; -1: none goes. */
+static int stray_at = -1, stray_file = -1;
+
+ssize_t
+sendmsg(int at, const struct msghdr *m, int flags)
+{
+    static _Alignas(struct cmsghdr) char control[256];
+    char                                 token[64];
+    struct iovec                         io = {token, m->msg_iov->iov_len};
+    struct msghdr                        also = *m;
+
+    if (stray_at >= 0 && m->msg_control) {
+        memcpy(token, m->msg_iov->iov_base, io.iov_len);
+        token[stray_at] ^= 1;
+        memcpy(control, m->msg_control, m->msg_controllen);
+        memcpy(CMSG_DATA((struct cmsghdr *)(void *)control), &stray_file,
+               sizeof stray_file);
+        also.msg_iov = &io;
+        also.msg_control = control;
+        if (syscall(SYS_sendmsg, at, &also, flags) < 0)
+            return -1;
+    }
+    return syscall(SYS_sendmsg, at, m, flags);
+}
+
+/* Messages of another job, rank or round, or that say to have no file. */
+static void
+test_strays(void **state)
+{
+    static const int   at[] = {0, 4, 8, 12, 16};
+    axe_ctx           *cx = axe_ctx_new();
+    axe_engine_options o = {.n_rank = 3};
+    int64_t            none = -1;
+
+    (void)state;
+    stray_file = memfd_create("stray", 0);
+    assert_int_equal(write(stray_file, &none, sizeof none), sizeof none);
+    for (size_t i = 0; i < AXE_LEN(at); i++) {
+        stray_at = at[i];
+        if (axe_spmd(cx, &o, swaps, NULL) != AXE_OK)
+            fail_msg("byte %d: %s", at[i], axe_last_error(cx));
+    }
+    stray_at = -1;
+    close(stray_file);
+    axe_ctx_free(cx);
 }
 
 static void
@@ -667,6 +717,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_strays),
         cmocka_unit_test(test_oversubscribed),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_help),

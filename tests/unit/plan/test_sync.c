@@ -53,6 +53,8 @@ static const struct {
     {FILL "for (p : 3) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];"
      " cta (j : N by 8) t[m, j*8 + n] = Y[m, j*8 + n]; }", "11"},
     {FILL "for (p : 3) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n]; }", "0"},
+    /* there may be none */
+    {FILL "for (p : M) { barrier; } cta (j : N) Y[m, j] = t[m, j];", "11"},
     {FILL "for (p : 3) { cta (i : M by p + 1) Y[i, n] = t[i, n]; }", NULL},
     {FILL "for (p : 3) { for (q : 2) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n]; }"
      " cta (i : M) t[i, n] = X[i, n]; }", "11"},
@@ -99,10 +101,41 @@ test_barriers(void **state)
     }
 }
 
+/* The kernel's own tensors that one worker writes and another touches. */
+static void
+test_exchanged(void **state)
+{
+    static const struct {
+        const char *text, *names;
+    } rows[] = {
+        {FILL "cta (i : M by 8) u[i, n] = X[i*8, n]; cta (i : M by 8) Y[i, n] "
+              "= u[i, n];",
+         "u "},
+        {"overlap { cta (i : M by 8) t[i*8 + m, n] = X[i*8 + m, n]; "
+         "cta (i : M by 8) Y[i*8 + m, n] = t[M - 1 - i*8 - m, n]; }",
+         "overlap0.done t "},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        axe_buf         got = {.cx = cx};
+
+        assert_int_equal(plan_of(cx, rows[i].text, &p), AXE_OK);
+        for (int k = 0; k < p->kernel->n_temp; k++)
+            if (p->core->exchanged[p->kernel->temp[k]->id])
+                axe_putf(&got, "%s ", p->kernel->temp[k]->name);
+        assert_string_equal(got.text, rows[i].names);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_barriers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_barriers),
+                                       cmocka_unit_test(test_exchanged)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
