@@ -96,12 +96,24 @@ kernel others(in f32 X[M @ gpu, K], in f32 A[P @ gpu], out f32 Y[M @ gpu, K], ou
     D[p] = A[2 * p % P];
     H[p] = p > 0 ? A[p - 1] : 7;
 }
+
+// Two turns of one operand, and turns the other way.
+kernel back(in f32 A[P @ gpu], out f32 S[P @ gpu], out f32 N[P @ gpu], out f32 T[P @ gpu])
+{
+    index p;
+
+    S[p] = A[(p + 1) % P] - 2 * A[(p + 2) % P];
+    N[p] = A[(p - 1) % P];
+    T[p] = 0 * A[p];
+    for (t : 5) T[p] = T[p] + f32(t + 1) * A[(p - t) % P] - A[(p + t) % P];
+}
 EOF
 "$AXE" fmt --check turn.axe || fail "the form of turn.axe"
 moved() { grep -q "moved    $1 bytes between devices, as planned" out || fail "$2 moved: $(grep moved out)"; }
 for n in $teams; do
     right turn.axe rounds M=6 --devices $n
     moved $((2 * (n - 1) * n * 6 * 4)) "rounds on $n"
+    right turn.axe back --devices $n
     right turn.axe others M=12 K=3 --devices $n
     moved $("$PYTHON" -c "from math import gcd
 n, all = $n, $n * ($n - 1)

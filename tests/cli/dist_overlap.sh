@@ -190,6 +190,27 @@ kernel reach<BM = 32, L = 40>(in f32 A[M @ gpu, K], in f32 V[L], out f32 C[M, K]
 }
 EOF2
 
+cat >source.axe <<'EOF2'
+mesh node[N], gpu[P];
+
+// What others may still be pulling is written by the tiles that use what comes.
+kernel source<BM = 32>(in f32 A[M @ gpu, K @ node], out f32 C[M @ gpu, K])
+{
+    index m, k, l;
+    global f32 V[M @ gpu, K @ node];
+    global f32 W[M @ gpu, K];
+
+    V[m, k] = A[m, k];
+    W[m, k] = V[m, k];
+    device {
+        cta (i : M @ gpu by BM) {
+            C[i*BM + m, k] = W[i*BM + m, k];
+            V[i*BM + m, l] = -1000;
+        }
+    }
+}
+EOF2
+
 for n in 1 2 3; do
     all "" $n
 done
@@ -221,4 +242,6 @@ says 'overlap mlp_sequence.between' 3 $D/mlp.axe mlp_sequence
 says 'overlap twice.device' 2 gemms.axe twice
 says 'overlap' 0 gemms.axe rows
 says 'overlap' 0 gemms.axe reach
+says 'overlap' 0 source.axe
+same "" 3 C source.axe M=9000 K=60 P=1
 exit $failed
