@@ -139,10 +139,7 @@ translate_meshed(axe_ctx *cx, const axe_machine *machine,
     const axe_kernel      *one;
 
     if (machine->language == AXE_LANGUAGE_nki && last > AXE_STAGE_IR)
-        return axe_fail(cx, kernel->at, AXE_EUNSUPPORTED,
-                        "kernel %s is compiled for %s, and devices of a mesh "
-                        "are CPUs and GPUs so far",
-                        kernel->name, machine->name);
+        return axe_dist_not_for(cx, kernel, machine);
     AXE_TRY(axe_dist_check_orders(cx, kernel, spec));
     AXE_TRY(axe_kernel_verify(cx, kernel));
     AXE_TRY(axe_mesh_unfold(cx, kernel, &kernel));

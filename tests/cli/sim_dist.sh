@@ -97,7 +97,7 @@ says 1 '64 devices of 1000000 elements would take the simulator' "$AXE" sim \
 timeout 20 "$AXE" sim $D/gemm_allreduce.axe --random M=33554432 N=1 K=1 --devices 2 >out 2>&1
 [ $? -eq 1 ] && grep -q 'moving A: a device has 33554432 elements, and the simulator takes 2^24' out ||
     { echo "FAILED 2^25 elements"; failed=1; cat out; }
-says 1 'is compiled for trn1, and devices of a mesh are CPUs and GPUs so far' "$AXE" sim -t trn1 \
+says 1 'is compiled for trn1, and devices of a mesh are CPUs and NVIDIA GPUs so far' "$AXE" sim -t trn1 \
     $D/gemm_allreduce.axe --random M=4 N=4 K=4 --devices 2
 says 1 '--sms is for GPUs, and this is for a mesh of CPUs' "$AXE" sim -t cpu \
     $D/gemm_reduce_scatter.axe --random M=8 N=4 K=8 --devices 2 --sms 3

@@ -236,6 +236,10 @@ const axe_reshard_plan *axe_dist_plan_at(const axe_dist *d, const axe_frame *f,
 
 /* ------------------------------------------------------- plan.c */
 
+/* Always EUNSUPPORTED: a mesh has no devices of this machine. */
+AXE_CHECK axe_status axe_dist_not_for(axe_ctx *cx, const axe_kernel *k,
+                                      const axe_machine *mc);
+
 typedef struct axe_dist_options {
     bool        one_by_one; /* nothing overlaps: to compare */
     const char *measured; /* links are as `axe mesh --measure` has kept them for

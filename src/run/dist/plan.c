@@ -95,6 +95,15 @@ axe_dist_plan_new(axe_ctx *cx, const axe_program *of, const int64_t *size,
 }
 
 axe_status
+axe_dist_not_for(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc)
+{
+    return axe_fail(cx, k->at, AXE_EUNSUPPORTED,
+                    "kernel %s is compiled for %s, and devices of a mesh are "
+                    "CPUs and NVIDIA GPUs so far",
+                    k->name, mc->name);
+}
+
+axe_status
 axe_dist_plan_with(axe_ctx *cx, const axe_program *of, const int64_t *size,
                    const axe_dist_options *opt, const axe_dist_plan **out)
 {
@@ -105,10 +114,7 @@ axe_dist_plan_with(axe_ctx *cx, const axe_program *of, const int64_t *size,
     const axe_dist_ops *ops = axe_dist_ops_of(of);
 
     if (!ops)
-        return axe_fail(cx, of->kernel->at, AXE_EUNSUPPORTED,
-                        "kernel %s is compiled for %s, and devices of a mesh "
-                        "are CPUs and NVIDIA GPUs so far",
-                        of->kernel->name, of->machine->name);
+        return axe_dist_not_for(cx, of->kernel, of->machine);
     opt = opt ? opt : &none;
     p->one_by_one = opt->one_by_one;
     p->moved = opt->moved;
