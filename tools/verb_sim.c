@@ -16,6 +16,9 @@
 
 static const char verb[] = "sim";
 
+#define KERNEL_HELP                                                            \
+    AXE_KERNEL_HELP_FOR("sm_90a (default), sm_80, opencl-sg16, trn1, ...")
+
 static const char help[] =
     "usage: axe sim [OPTION]... FILE [KERNEL] NAME=VALUE...\n"
     "\n"
@@ -57,9 +60,8 @@ static const char help[] =
     "                          (.svg), or trace events for Perfetto (.json)\n"
     "      --emit STAGE        print ir, plan, lower or c of what is run\n"
     "      --json              report as one line of JSON\n"
-    "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP_FOR(
-        "sm_90a (default), sm_80, opencl-sg16, trn1, ...") "  -h, --help       "
-                                                           "       this text\n";
+    "      --cache DIR         of the compiled reference\n" KERNEL_HELP
+    "  -h, --help              this text\n";
 
 enum { OPT_POLICY = AXE_RUN_FREE, OPT_SMS, OPT_TIMELINE, OPT_DEVICES };
 

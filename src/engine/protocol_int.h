@@ -1,5 +1,5 @@
-/* protocol_int.h - ranks whose lists are simulated: protocol_sim.c, and
- * protocol_time.c for when what happens. */
+/* protocol_int.h - ranks whose lists are simulated: protocol_sim.c, with
+ * protocol_time.c for when what happens, protocol_traffic.c for what went. */
 #ifndef AXE_ENGINE_PROTOCOL_INT_H
 #define AXE_ENGINE_PROTOCOL_INT_H
 
@@ -36,6 +36,16 @@ typedef struct protocol_world {
     uint64_t            random;
     size_t              width;
 } protocol_world;
+
+/* The sum of tags of what a device holds of an index; false: nothing. */
+bool protocol_tag_of(const protocol_world *w, bool behind, int64_t device,
+                     int64_t index, int64_t n_addend, uint64_t *tag);
+/* Does anybody look at it behind the plan? */
+bool protocol_is_needed(const protocol_world *w, int64_t index);
+
+/* What went between two devices is what the plan says, where it says it. */
+void protocol_check_traffic(protocol_world *w);
+void protocol_add_traffic(const protocol_world *w);
 
 void protocol_time_begin(const protocol_world *w, protocol_rank *me);
 /* What the next step of a rank takes, or waits for. */

@@ -82,10 +82,9 @@ mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* The sum of tags of what a device holds of an index; false: nothing. */
-static bool
-tag_of(const world *w, bool behind, int64_t device, int64_t index,
-       int64_t n_addend, uint64_t *tag)
+bool
+protocol_tag_of(const world *w, bool behind, int64_t device, int64_t index,
+                int64_t n_addend, uint64_t *tag)
 {
     bool any = false;
 
@@ -98,9 +97,8 @@ tag_of(const world *w, bool behind, int64_t device, int64_t index,
     return any;
 }
 
-/* Does anybody look at it behind the plan? */
-static bool
-is_needed(const world *w, int64_t index)
+bool
+protocol_is_needed(const world *w, int64_t index)
 {
     return !w->r->bound || program_is_below(w->r->plan, w->r->bound, index);
 }
@@ -241,7 +239,8 @@ put(world *w, rank *me, const protocol_step *s)
     for (int64_t i = 0; i < w->n_element && k < s->first + s->n; i++) {
         uint64_t tag;
 
-        if (tag_of(w, false, me->p->rank, i, n_addend, &tag) && k++ >= s->first)
+        if (protocol_tag_of(w, false, me->p->rank, i, n_addend, &tag) &&
+            k++ >= s->first)
             write_cell(w, me, s, &me->cell[0][k - 1], tag);
     }
     if (me->data[0] && s->n > 0)
@@ -259,11 +258,12 @@ check_result(world *w, rank *me, const protocol_step *s)
     for (int64_t i = 0; i < w->n_element && k < s->first + s->n; i++) {
         uint64_t tag;
 
-        if (!tag_of(w, true, me->p->rank, i, n_addend, &tag) || k++ < s->first)
+        if (!protocol_tag_of(w, true, me->p->rank, i, n_addend, &tag) ||
+            k++ < s->first)
             continue;
         cell *c = &me->cell[s->from][k - 1];
 
-        if ((c->wrote != 0 && c->tag == tag) || !is_needed(w, i))
+        if ((c->wrote != 0 && c->tag == tag) || !protocol_is_needed(w, i))
             continue;
         wrong++;
         first = first < 0 ? i : first;
@@ -455,67 +455,6 @@ find_stuck(world *w)
     }
 }
 
-/* To a device comes what it needs and has not, and no more. */
-static void
-check_below(world *w, int64_t to)
-{
-    uint64_t tag;
-    int64_t  want = 0, got = 0;
-
-    for (int64_t i = 0; i < w->n_element; i++)
-        want += is_needed(w, i) && tag_of(w, true, to, i, 1, &tag) &&
-                !tag_of(w, false, to, i, 1, &tag);
-    for (int64_t k = 0; k < w->r->plan->n_step * w->n; k++)
-        got += w->rank[to].got[k];
-    if (want != got)
-        protocol_find(w->cx, w->out, AXE_SIM_WIRE, w->r->at,
-                      axe_textf(w->cx,
-                                "device %" PRId64 " of %s: %" PRId64
-                                " elements come, and %" PRId64
-                                " are needed, below its bound",
-                                to, w->r->what, got, want));
-}
-
-/* What went between two devices is what the plan says, where it says it. */
-static void
-check_traffic(world *w)
-{
-    const axe_reshard_plan *p = w->r->plan;
-
-    for (int64_t to = 0; w->r->bound && to < w->n; to++)
-        check_below(w, to);
-    for (int k = 0; k < p->n_step && !w->r->bound; k++)
-        for (int64_t to = 0; to < w->n; to++)
-            for (int64_t from = 0; from < w->n; from++) {
-                int64_t want = axe_reshard_sends(p, k, from, to);
-                int64_t got = w->rank[to].got[k * w->n + from];
-
-                if (want < 0 || from == to || want == got)
-                    continue;
-                protocol_find(
-                    w->cx, w->out, AXE_SIM_WIRE, w->r->at,
-                    axe_textf(w->cx,
-                              "device %" PRId64 " in step %d of %s: %" PRId64
-                              " elements come from device %" PRId64
-                              ", and the plan has %" PRId64,
-                              to, k + 1, w->r->what, got, from, want));
-            }
-}
-
-static void
-add_traffic(const world *w)
-{
-    for (int64_t q = 0; q < w->n; q++) {
-        int64_t sum = 0;
-
-        for (int64_t i = 0; i < w->r->plan->n_step * w->n; i++)
-            sum += w->rank[q].got[i] * (int64_t)w->width;
-        w->r->traffic->total += sum;
-        w->r->traffic->max_recv =
-            sum > w->r->traffic->max_recv ? sum : w->r->traffic->max_recv;
-    }
-}
-
 /* ------------------------------------------------------------------- whole */
 
 static void
@@ -600,8 +539,8 @@ protocol_simulate(axe_ctx *cx, const protocol_run *r, axe_sim_report *out)
     for (int64_t q; (q = choose(&w)) >= 0;)
         perform(&w, &w.rank[q]);
     find_stuck(&w);
-    check_traffic(&w);
+    protocol_check_traffic(&w);
     if (r->traffic)
-        add_traffic(&w);
+        protocol_add_traffic(&w);
     return AXE_OK;
 }

@@ -261,8 +261,19 @@ start(axe_ctx *cx, const char *const *argv, axe_cc_job *job)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s cannot be run: %s",
                         argv[0], strerror(e));
     }
-    *job = (axe_cc_job){argv[0], (int)pid, pipe_fd[0]};
+    *job = (axe_cc_job){.path = argv[0], .pid = (int)pid, .fd = pipe_fd[0]};
     return AXE_OK;
+}
+
+static axe_status
+no_output(axe_ctx *cx, const char *cc)
+{
+    axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
+             "%s ended as if all were well, but has written nothing: it is no "
+             "C compiler",
+             cc);
+    axe_help(cx, "name one in AXE_CC; without it gcc, clang or cc is taken");
+    return AXE_ETOOL;
 }
 
 axe_status
@@ -278,7 +289,9 @@ axe_cc_wait(axe_ctx *cx, axe_cc_job *job)
     if (e < 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s: lost: %s", job->path,
                         strerror(errno));
-    return judge(cx, job->path, status, said);
+    AXE_TRY(judge(cx, job->path, status, said));
+    return job->out && access(job->out, R_OK) != 0 ? no_output(cx, job->path)
+                                                   : AXE_OK;
 }
 
 axe_status
@@ -305,7 +318,9 @@ axe_cc_start(axe_ctx *cx, const axe_cc *cc, const char *source,
     argv[n++] = source;
     if (extra)
         argv[n++] = extra;
-    return start(cx, argv, job);
+    AXE_TRY(start(cx, argv, job));
+    job->out = out;
+    return AXE_OK;
 }
 
 axe_status

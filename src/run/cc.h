@@ -33,6 +33,7 @@ AXE_CHECK axe_status axe_cc_compile(axe_ctx *cx, const axe_cc *cc,
  * kilobytes, which a pipe holds. */
 typedef struct axe_cc_job {
     const char *path;
+    const char *out; /* what it is to write; NULL: nobody asks */
     int         pid, fd;
 } axe_cc_job;
 AXE_CHECK axe_status axe_cc_start(axe_ctx *cx, const axe_cc *cc,

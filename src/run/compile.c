@@ -138,7 +138,7 @@ translate_meshed(axe_ctx *cx, const axe_machine *machine,
     const axe_program    **part;
     const axe_kernel      *one;
 
-    if (machine->language == AXE_LANGUAGE_nki && last > AXE_STAGE_IR)
+    if (!axe_target_of(machine)->on_mesh && last > AXE_STAGE_IR)
         return axe_dist_not_for(cx, kernel, machine);
     AXE_TRY(axe_dist_check_orders(cx, kernel, spec));
     AXE_TRY(axe_kernel_verify(cx, kernel));

@@ -34,6 +34,8 @@ typedef struct axe_target {
     /* Runs it on arrays, step by step; NULL: nothing does. */
     axe_status (*simulate)(axe_ctx *cx, const axe_lowered *l,
                            const axe_sim_spec *spec, axe_sim_report *out);
+    /* Are there texts, and a simulation, of what devices of a mesh compute? */
+    bool on_mesh;
     /* As devices of a mesh; NULL: they are none. */
     const struct axe_dist_ops *dist;
 } axe_target;

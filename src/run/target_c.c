@@ -28,5 +28,6 @@ const axe_target axe_c_target = {
     .print = print,
     .print_side = axe_print_c_side,
     .print_aot = print_aot,
+    .on_mesh = true,
     .dist = &axe_dist_on_cpu,
 };

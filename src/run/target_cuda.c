@@ -34,5 +34,6 @@ const axe_target axe_cuda_target = {
     .print = axe_print_cuda,
     .print_aot = print_aot,
     .simulate = axe_simulate,
+    .on_mesh = true,
     .dist = &axe_dist_on_gpu,
 };

@@ -37,4 +37,5 @@ const axe_target axe_opencl_target = {
     .print = axe_print_opencl,
     .print_aot = print_aot,
     .simulate = axe_simulate,
+    .on_mesh = true,
 };

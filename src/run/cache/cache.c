@@ -442,25 +442,11 @@ load_open(axe_ctx *cx, axe_cache_item *item, int fd)
 }
 
 static axe_status
-no_object(axe_ctx *cx, const char *cc)
-{
-    axe_status st = axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
-                             "%s ended as if all were well, but has written "
-                             "nothing: it is no C compiler",
-                             cc);
-
-    axe_help(cx, "name one in AXE_CC; without it gcc, clang or cc is taken");
-    return st;
-}
-
-static axe_status
 finish(axe_ctx *cx, axe_cache *c, pending *p)
 {
     const char *stem = c->dir ? stem_of(cx, c, &p->key) : NULL;
 
     AXE_TRY(axe_cc_wait(cx, &p->job));
-    if (access(p->made, R_OK) != 0)
-        return no_object(cx, p->job.path);
     p->item->fresh = true;
     p->item->path = p->made;
     AXE_TRY(load(cx, p->item, p->made));
