@@ -81,6 +81,8 @@ typedef struct axe_run {
     int                n_thread, n_time;
     double            *time; /* [n_time] seconds, ascending */
     const char        *on;   /* "cpu, 2 threads" */
+    double exposed; /* [s] of the middle run, over a mesh: not in kernels; < 0:
+                       not known */
     int64_t        n_device; /* of a mesh, by what engine; 0: it is over none */
     const char    *engine;
     const int64_t *moved; /* [2] bytes between devices, and planned; or NULL */

@@ -16,7 +16,7 @@ typedef struct job {
     axe_device_spec      spec;
     void               **data;
     int                  n_time;
-    double              *times;
+    axe_dist_time       *times;
     const char          *engine;
 } job;
 
@@ -70,7 +70,8 @@ warm(axe_ctx *cx, const job *j)
 static int
 by_value(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = ((const axe_dist_time *)a)->seconds;
+    double y = ((const axe_dist_time *)b)->seconds;
 
     return (x > y) - (x < y);
 }
@@ -125,6 +126,17 @@ spmd(axe_ctx *cx, const axe_run_args *a, job *j, bool *speaks)
     return axe_spmd(cx, &o, on_rank, j);
 }
 
+static void
+take_times(axe_ctx *cx, job *j, axe_run *r)
+{
+    r->n_time = j->n_time;
+    r->time = axe_new_array(cx, double, r->n_time);
+    qsort(j->times, (size_t)j->n_time, sizeof j->times[0], by_value);
+    for (int i = 0; i < r->n_time; i++)
+        r->time[i] = j->times[i].seconds;
+    r->exposed = j->times[r->n_time / 2].exposed;
+}
+
 static axe_status
 run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
 {
@@ -141,7 +153,7 @@ run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
                                 : axe_dist_threads(cx, j->plan->d.n_device),
         .cache = a->cache};
     j->n_time = a->n_time > 0 ? (int)a->n_time : USUAL_TIMES;
-    j->times = a->time ? axe_new_array(cx, double, MOST_TIMES) : NULL;
+    j->times = a->time ? axe_new_array(cx, axe_dist_time, MOST_TIMES) : NULL;
     AXE_TRY(warm(cx, j));
     AXE_TRY(axe_launcher_find(cx, &launcher));
     if (a->check && (!launcher.launcher || launcher.rank == 0))
@@ -154,11 +166,8 @@ run(axe_ctx *cx, const axe_run_args *a, axe_device *device, axe_run *r, job *j)
     axe_reference_free(ref);
     if (st == AXE_OK && speaks && axe_run_passed(r))
         st = axe_run_save(cx, r);
-    if (st == AXE_OK && j->times) {
-        r->time = j->times;
-        r->n_time = j->n_time;
-        qsort(r->time, (size_t)r->n_time, sizeof r->time[0], by_value);
-    }
+    if (st == AXE_OK && j->times)
+        take_times(cx, j, r);
     return st;
 }
 

@@ -106,7 +106,14 @@ print_time(const axe_run *r)
            r->n_time);
     if (r->work.flops > 0)
         printf("; %.4g GFLOP/s", r->work.flops / m * 1e-9);
-    printf("; %.4g GB/s of arguments\n", r->work.bytes / m * 1e-9);
+    if (r->work.bytes > 0)
+        printf("; %.4g GB/s of arguments", r->work.bytes / m * 1e-9);
+    printf("\n");
+    if (r->n_device > 1 && r->exposed >= 0)
+        printf(
+            "  exposed: %.4g ms of the middle run, in which device 0 moved or "
+            "waited and did not compute\n",
+            r->exposed * 1e3);
 }
 
 static void
@@ -232,6 +239,10 @@ put_time(axe_buf *b, const axe_run *r)
     put_number(b, "flops", r->work.flops);
     axe_puts(b, ", ");
     put_number(b, "bytes", r->work.bytes);
+    if (r->n_device > 1 && r->exposed >= 0) {
+        axe_puts(b, ", ");
+        put_number(b, "exposed_s", r->exposed);
+    }
     axe_putc(b, '}');
 }
 

@@ -265,6 +265,14 @@ for n in -1 1025; do
     says 1 "$n threads: 1 to 1024 can work" "$AXE" run $D/reduce_scatter.axe --random --devices 2 --threads $n
 done
 says 0 'time: median' "$AXE" run $D/reduce_scatter.axe --random --devices 2 --time=3
+grep -q '  exposed: .* in which device 0 moved or waited' out || fail "what is exposed"
+says 0 '"exposed_s": ' "$AXE" run $D/gemm_reduce_scatter.axe M=64 N=64 K=64 --random --devices 2 \
+    --time=3 --json
+"$PYTHON" -c 'import json, sys
+t = json.load(open("out"))["time"]
+sys.exit(not 0 < t["exposed_s"] <= t["median_s"])' || fail "exposed, of the whole"
+says 0 'time: median' "$AXE" run $D/reduce_scatter.axe --random --devices 1 --time=3
+grep -q exposed out && fail "one device has nothing that is exposed"
 
 # the IR reads back
 "$AXE" compile --emit ir own.axe where >a.ir || fail "emit ir"

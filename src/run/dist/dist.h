@@ -287,15 +287,22 @@ axe_reshard_bound axe_dist_bound_of(axe_ctx *cx, const axe_dist *d,
 /* A number of the program's IR, in hexadecimal. */
 AXE_CHECK axe_status axe_dist_digest(axe_ctx *cx, const axe_program *p,
                                      const char **out);
+/* Of one run on this rank, from all ranks' meeting to the next [s]; `exposed`
+ * is what of it was not spent in kernels: moving, waiting, and the way there.
+ * < 0: kernels are not waited for one by one, so nobody knows. */
+typedef struct axe_dist_time {
+    double seconds, exposed;
+} axe_dist_time;
+
 /* On a rank of an engine, whose ranks are the devices: whole arrays, row-major,
  * of which each rank takes its parts; results come to rank 0.
  * data    [n_param]
- * times   unless NULL: [n_time] seconds of runs behind the first */
+ * times   unless NULL: [n_time], of runs behind the first */
 AXE_CHECK axe_status axe_dist_on_rank(axe_ctx *cx, axe_engine *e,
                                       const axe_dist_plan   *p,
                                       const axe_device_spec *spec,
                                       void *const *data, int n_time,
-                                      double *times);
+                                      axe_dist_time *times);
 
 /* ----------------------------------------------------------- whole.c */
 

@@ -103,12 +103,22 @@ take_parts(axe_dist_runner *r, void *const *data)
 
 /* -------------------------------------------------------------- statements */
 
+static double
+now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 axe_status
 axe_dist_launch(axe_dist_runner *r, void *e, const axe_kernel *k,
                 const axe_array *array, const axe_frame *f, const axe_var *rows,
                 int64_t n_row)
 {
     axe_size *size = axe_new_array(r->cx, axe_size, k->n_size);
+    double    begin;
     int       n = 0;
 
     for (int i = 0; i < k->n_size; i++)
@@ -118,7 +128,10 @@ axe_dist_launch(axe_dist_runner *r, void *e, const axe_kernel *k,
                            k->size[i] == rows
                                ? n_row
                                : axe_dist_size(r->d, f, r->rank, k->size[i])};
-    return r->ops->launch(r, e, k, array, n, size);
+    begin = now();
+    AXE_TRY(r->ops->launch(r, e, k, array, n, size));
+    r->computing += now() - begin;
+    return AXE_OK;
 }
 
 static axe_status
@@ -443,28 +456,22 @@ send_home(axe_dist_runner *r, void *const *data)
     return AXE_OK;
 }
 
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static axe_status
-repeat(axe_dist_runner *r, int n_time, double *times)
+repeat(axe_dist_runner *r, int n_time, axe_dist_time *times)
 {
     axe_mark m = axe_ctx_mark(r->cx);
 
     for (int i = 0; i < n_time; i++) {
-        double begin;
+        double begin, computing;
 
         AXE_TRY(axe_engine_barrier(r->e));
+        computing = r->computing;
         begin = now();
         AXE_TRY(axe_dist_runner_go(r));
         AXE_TRY(axe_engine_barrier(r->e));
-        times[i] = now() - begin;
+        times[i].seconds = now() - begin;
+        computing = r->computing - computing;
+        times[i].exposed = r->ops->is_host ? times[i].seconds - computing : -1;
         axe_ctx_release(r->cx, m);
     }
     return AXE_OK;
@@ -488,7 +495,7 @@ tell_moved(axe_dist_runner *r, int64_t before)
 }
 
 static axe_status
-perform(axe_dist_runner *r, void *const *data, int n_time, double *times)
+perform(axe_dist_runner *r, void *const *data, int n_time, axe_dist_time *times)
 {
     int64_t before = r->e->moved;
 
@@ -529,7 +536,7 @@ agree(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p)
 axe_status
 axe_dist_on_rank(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
                  const axe_device_spec *spec, void *const *data, int n_time,
-                 double *times)
+                 axe_dist_time *times)
 {
     axe_dist_runner *r = NULL;
     axe_device      *device = NULL;

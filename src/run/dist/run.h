@@ -66,6 +66,7 @@ struct axe_dist_runner {
                                   numbers that are on a device */
     int64_t begin, end; /* of the heap that it has taken; frees go backwards */
     int64_t planned;    /* [bytes] to all ranks by plans so far */
+    double  computing;  /* [s] so far, where ops->is_host */
     bool    lent;       /* others may be reading what is there */
     bool    failed;     /* it ends so */
     void  **part;       /* [n_part] loaded */

@@ -44,7 +44,7 @@ typedef struct whole {
     axe_device_spec      spec;
     void               **data;
     int                  n_time; /* of rank 0 */
-    double              *times;  /* NULL: it runs once */
+    axe_dist_time       *times;  /* NULL: it runs once */
 } whole;
 
 static axe_status
@@ -154,9 +154,11 @@ axe_mesh_time(axe_ctx *cx, const axe_program *p, const axe_engine_options *opt,
 {
     AXE_NEED(cx, n_device);
     AXE_NEED_ALL(cx, n, seconds);
-    whole w = {.n_time = n, .times = seconds};
+    whole w = {.n_time = n, .times = axe_new_array(cx, axe_dist_time, n)};
 
     AXE_TRY(launch(cx, p, opt, spec, n_array, array, n_size, size, &w));
+    for (int i = 0; i < n; i++)
+        seconds[i] = w.times[i].seconds;
     qsort(seconds, (size_t)n, sizeof *seconds, by_value);
     *n_device = w.plan->d.n_device;
     return AXE_OK;
