@@ -123,6 +123,8 @@ spmd(axe_ctx *cx, const axe_run_args *a, job *j, bool *speaks)
                             .timeout_ms = a->timeout_ms,
                             .speaks = speaks};
 
+    AXE_TRY(axe_dist_same(cx, j->plan, j->data, j->times ? j->n_time : 0,
+                          &o.n_same, &o.same));
     return axe_spmd(cx, &o, on_rank, j);
 }
 

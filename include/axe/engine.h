@@ -62,8 +62,10 @@ typedef struct axe_engine_options {
     const axe_launcher *launcher;
     int64_t n_rank;     /* to start; if launched: 0, or as many as there are */
     int64_t heap;       /* [bytes] of symmetric memory a rank; 0: 1 MiB */
-    int64_t timeout_ms; /* of one wait for another rank; 0: 30000 */
-    bool   *speaks;     /* unless NULL, set: is this the one process of all
+    int64_t timeout_ms; /* of one wait for another rank; 0: 30000.  MPI_Init,
+                           which waits for all, ends with the process behind
+                           it, after a text on standard error */
+    bool *speaks;       /* unless NULL, set: is this the one process of all
                            that should tell people how it ended? */
     /* What the runtime of a language wants to know of; may be NULL. */
     void (*forking)(void *user, axe_forking when);
@@ -71,6 +73,10 @@ typedef struct axe_engine_options {
      * all ranks with it, NULL waits on. */
     const char *(*stop)(void *user);
     void *user; /* of both */
+    /* What is the same on all ranks, as "alpha = 2": compared when they meet,
+     * before anything runs. */
+    int                n_same;
+    const char *const *same; /* [n_same] */
 } axe_engine_options;
 
 typedef axe_status axe_rank_fn(axe_ctx *cx, axe_engine *e, void *user);
@@ -80,9 +86,10 @@ typedef axe_status axe_rank_fn(axe_ctx *cx, axe_engine *e, void *user);
  * Under a launcher each process runs fn once.  Returns when all ranks are done:
  * fn's status, or, if another rank failed, that one's text.
  * Errors  ENAME: no such engine.  EARG: numbers of ranks, or a launcher's that
- * do not fit.  EUNSUPPORTED: the engine is not of this system, or ranks are on
- * several hosts.  EIO: no memory, no processes.  ETOOL: no MPI library.
- * EDEVICE: a rank ended or was waited for too long. */
+ * do not fit; ranks differ in `same`, or in their memory.  EUNSUPPORTED: the
+ * engine is not of this system, or ranks are on several hosts.  EIO: no memory,
+ * no processes.  ETOOL: no MPI library. EDEVICE: a rank ended or was waited for
+ * too long. */
 AXE_CHECK axe_status axe_spmd(axe_ctx *cx, const axe_engine_options *opt,
                               axe_rank_fn *fn, void *user);
 

@@ -1,5 +1,5 @@
-/* engine.c - ranks, whatever the engine: start or join them, symmetric memory,
- * agreement. */
+/* engine.c - ranks, whatever the engine: start or join them, symmetric
+ * memory. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -63,6 +63,7 @@ check(axe_ctx *cx, const axe_launcher *l, const axe_engine_options *o)
                      "axe reshard without --run");
         return AXE_EARG;
     }
+    AXE_NEED_ALL(cx, o->n_same, o->same);
     if (o->launcher)
         AXE_TRY(engine_check_launcher(cx, l));
     if (l->launcher && o->n_rank > 0 && o->n_rank != l->size)
@@ -105,7 +106,7 @@ axe_spmd(axe_ctx *cx, const axe_engine_options *opt, axe_rank_fn *fn,
     e->user = o.user;
     e->doing = "the start";
     AXE_TRY(e->ops->open(e, &l, &o));
-    st = axe_engine_barrier(e);
+    st = engine_check_same(e, o.n_same, o.same);
     e->doing = "a barrier";
     if (st == AXE_OK)
         st = fn(cx, e, user);
@@ -269,33 +270,5 @@ axe_engine_collect(axe_engine *e, const void *mine, const int64_t *bytes,
         axe_ctx_release(e->cx, m);
     }
     e->used = used;
-    return AXE_OK;
-}
-
-typedef struct said {
-    uint64_t hash;
-    char     text[ENGINE_BLOB - 8]; /* its beginning */
-} said;
-
-axe_status
-axe_engine_agree(axe_engine *e, const char *what, const char *text)
-{
-    said mine = {0}, *all;
-
-    if (!e || !what || !text)
-        return AXE_EARG;
-    all = axe_new_array(e->cx, said, e->size);
-    mine.hash = axe_text_hash(text, strlen(text));
-    for (size_t i = 0; text[i] && i + 1 < sizeof mine.text; i++)
-        mine.text[i] = text[i];
-    AXE_TRY(axe_engine_gather(e, &mine, sizeof mine, all));
-    for (int64_t r = 1; r < e->size; r++)
-        if (all[r].hash != all[0].hash) {
-            e->common = true;
-            return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
-                            "ranks differ in %s: rank 0 has %s, rank %" PRId64
-                            " has %s",
-                            what, all[0].text, r, all[r].text);
-        }
     return AXE_OK;
 }

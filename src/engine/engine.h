@@ -88,6 +88,13 @@ engine_stop(const axe_engine *e)
 }
 
 int64_t engine_now_ms(void);
+/* Do all ranks have these texts, in this order?  EARG: the first that is
+ * another one on some rank, as axe_engine_agree tells it. */
+AXE_CHECK axe_status engine_agree_in(axe_engine *e, const char *what, int n,
+                                     const char *const *text);
+/* The ranks' first meeting: `same` of their options, and their memory. */
+AXE_CHECK axe_status engine_check_same(axe_engine *e, int n,
+                                       const char *const *same);
 /* Do all ranks allocate so much?  EARG: the same text on all of them. */
 AXE_CHECK axe_status engine_all_ask(axe_engine *e, int64_t bytes);
 

@@ -447,11 +447,28 @@ start(axe_engine *e, const axe_launcher *l)
     return shm_lock(e);
 }
 
+axe_status
+shm_place(axe_engine *e, int64_t room)
+{
+    shm_state *s = e->state;
+    size_t     head, page = SHM_PAGE;
+
+    head = sizeof(shm_head) + (size_t)e->size * sizeof(shm_rank);
+    e->stride = (int64_t)(((size_t)room + page - 1) / page * page);
+    s->begin = (head + page - 1) / page * page;
+    if (e->stride > (INT64_MAX - (int64_t)s->begin) / e->size)
+        return axe_fail(e->cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "engine shm: %" PRId64 " bytes for each of %" PRId64
+                        " ranks are more than there are addresses",
+                        room, e->size);
+    s->bytes = s->begin + (size_t)(e->stride * e->size);
+    return AXE_OK;
+}
+
 static axe_status
 open_shm(axe_engine *e, const axe_launcher *l, const axe_engine_options *opt)
 {
     shm_state *s = axe_new(e->cx, shm_state);
-    size_t     head, page = SHM_PAGE;
     axe_status st;
 
     e->state = s;
@@ -464,15 +481,7 @@ open_shm(axe_engine *e, const axe_launcher *l, const axe_engine_options *opt)
                         "engine shm is of one host; %s has %" PRId64
                         " of %" PRId64 " ranks here: take openmpi",
                         l->launcher, l->local_size, l->size);
-    head = sizeof(shm_head) + (size_t)e->size * sizeof(shm_rank);
-    e->stride = (int64_t)(((size_t)opt->heap + page - 1) / page * page);
-    s->begin = (head + page - 1) / page * page;
-    if (e->stride > (INT64_MAX - (int64_t)s->begin) / e->size)
-        return axe_fail(e->cx, AXE_NOWHERE, AXE_ELIMIT,
-                        "engine shm: %" PRId64 " bytes for each of %" PRId64
-                        " ranks are more than there are addresses",
-                        opt->heap, e->size);
-    s->bytes = s->begin + (size_t)(e->stride * e->size);
+    AXE_TRY(shm_place(e, opt->heap));
     s->spin = e->size <= n_core() ? SPIN : 1;
     s->yield = YIELD;
     st = start(e, l);

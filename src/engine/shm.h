@@ -45,13 +45,16 @@ typedef struct shm_state {
     pid_t    *child; /* [size] of rank 0 that forked them, else NULL */
 } shm_state;
 
+/* Where the heaps are, and all bytes.  ELIMIT */
+AXE_CHECK axe_status shm_place(axe_engine *e, int64_t room);
+
 /* EIO with the system's words. */
 AXE_CHECK axe_status shm_trouble(axe_ctx *cx, const char *what);
 
 /* A rank of a launched job: rank 0 gives the others its file, or tells them why
- * there is none, which is `st`; they get it.
- * Errors  st; EARG: ranks differ in their number or memory.  EDEVICE: somebody
- * did not come in time. */
+ * there is none, which is `st`; they get it, and take its places for theirs.
+ * Errors  st; EARG: ranks differ in their number.  EDEVICE: somebody did not
+ * come in time. */
 AXE_CHECK axe_status shm_give(axe_engine *e, const axe_launcher *l,
                               axe_status st);
 AXE_CHECK axe_status shm_get(axe_engine *e, const axe_launcher *l, int *fd);

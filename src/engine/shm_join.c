@@ -21,12 +21,13 @@
 enum { MAGIC = 0x41584501, NAP_MS = 2, MOST_MS = 2000, REPLY = 256 };
 
 typedef struct hello {
-    int64_t magic, rank, size, room;
+    int64_t magic, rank, size;
 } hello;
 
 /* "" with a descriptor, or why there is none. */
 typedef struct reply {
-    char text[REPLY];
+    int64_t room; /* [bytes] of each rank's heap */
+    char    text[REPLY];
 } reply;
 
 static socklen_t
@@ -114,13 +115,12 @@ fault_of(axe_engine *e, const hello *h, const bool *seen)
 {
     bool is_rank = h->rank > 0 && h->rank < e->size;
 
-    if (h->size == e->size && h->room == e->room && is_rank && !seen[h->rank])
+    if (h->size == e->size && is_rank && !seen[h->rank])
         return NULL;
     return axe_textf(e->cx,
-                     "ranks differ: rank 0 is of %" PRId64 " with %" PRId64
-                     " bytes of symmetric memory, rank %" PRId64 " of %" PRId64
-                     " with %" PRId64 "%s",
-                     e->size, e->room, h->rank, h->size, h->room,
+                     "ranks differ: rank 0 is of %" PRId64 ", rank %" PRId64
+                     " of %" PRId64 "%s",
+                     e->size, h->rank, h->size,
                      is_rank && seen[h->rank] ? ", and came twice" : "");
 }
 
@@ -131,7 +131,7 @@ greet(axe_engine *e, int to, bool *seen, const char **why)
 {
     const shm_state *s = e->state;
     hello            h;
-    reply            r = {""};
+    reply            r = {.room = e->room};
 
     limit(to, MOST_MS);
     if (!is_ours(to) || recv(to, &h, sizeof h, MSG_WAITALL) != sizeof h ||
@@ -248,8 +248,8 @@ axe_status
 shm_get(axe_engine *e, const axe_launcher *l, int *fd)
 {
     const shm_state *s = e->state;
-    hello            h = {MAGIC, e->rank, e->size, e->room};
-    reply            r = {""};
+    hello            h = {MAGIC, e->rank, e->size};
+    reply            r = {0};
     int64_t          until = engine_now_ms() + e->timeout_ms;
     int              got = -1;
     struct stat      is;
@@ -279,7 +279,8 @@ shm_get(axe_engine *e, const axe_launcher *l, int *fd)
     }
     if (got < 0)
         return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG, "%s", r.text);
-    if (fstat(got, &is) < 0 || (size_t)is.st_size != s->bytes) {
+    if (shm_place(e, r.room) != AXE_OK || fstat(got, &is) < 0 ||
+        (size_t)is.st_size != s->bytes) {
         close(got);
         return axe_fail(e->cx, AXE_NOWHERE, AXE_EIO,
                         "engine shm: rank 0's memory is of another version");

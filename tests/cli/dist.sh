@@ -305,16 +305,76 @@ for r in 1 0; do
 done
 wait
 [ "$(cat rank0 rank1 | grep -c 'check C: ok')" = 1 ] || { fail "launched"; cat rank0 rank1; }
+# Two ranks that are not given the same: one error, said once, before anything runs.
+unlike() { # TEXT ARGUMENTS... -- OF-RANK-0 OF-RANK-1
+    local text=$1 both=() r args
+    shift
+    while [ "$1" != -- ]; do
+        both+=("$1")
+        shift
+    done
+    pair=$((${pair:-0} + 1)) SECONDS=0
+    for r in 1 0; do
+        read -ra args <<<"$([ $r = 0 ] && echo "$2" || echo "$3")"
+        (
+            AXE_RANK=$r AXE_SIZE=2 AXE_LOCAL_RANK=$r AXE_LOCAL_SIZE=2 AXE_RENDEZVOUS=unlike$$.$pair \
+                timeout -k 5 60 "$AXE" run "${both[@]}" "${args[@]}" >rank$r 2>&1 </dev/null
+            echo "exit $?" >>rank$r
+        ) &
+    done
+    wait
+    cat rank0 rank1 >out
+    [ "$(grep -c '^error: ' out)" = 1 ] && [ "$(grep -c '^exit 1$' out)" = 2 ] && [ $SECONDS -lt 20 ] &&
+        grep -q "^error: ranks differ in what they launch: rank 0 has $text" out ||
+        {
+            fail "unlike, wanted '$text', after $SECONDS s"
+            cat out
+        }
+}
 # of the same plans, but not the same kernel
-sed 's/A\[m, k\] \* B\[n, k\]/A[m, k] * B[n, k] * 2/' $D/gemm_allreduce.axe >other.axe
+mkdir other
+sed 's/A\[m, k\] \* B\[n, k\]/A[m, k] * B[n, k] * 2/' $D/gemm_allreduce.axe >other/gemm_allreduce.axe
+unlike 'gemm_allreduce of text ' A=a.npy B=b.npy C=l.npy -- $D/gemm_allreduce.axe other/gemm_allreduce.axe
+cat >scaled.axe <<'EOF'
+mesh gpu[P];
+
+kernel scaled<BM = 8>(in f32 X[M @ gpu], in f32 alpha, in i64 steps, in u64 u, in f16 h, in bool b, out f32 Y[M])
+{
+    index m;
+    global f32 S[M @ gpu];
+
+    for (t : steps) {
+        device { cta (i : M @ gpu by BM) S[i*BM + m] = X[i*BM + m] * alpha + f32(h) + f32(u); }
+    }
+    Y[m] = b ? S[m] : 0;
+}
+
+kernel other(in f32 X[M @ gpu], out f32 Y[M])
+{
+    index m;
+
+    Y[m] = X[m];
+}
+EOF
+right scaled.axe scaled M=100 steps=2 alpha=0.1 u=3 h=1 b=true --devices 3
+S="scaled.axe scaled --random h=1 b=true"
+unlike 'alpha = 0.1, rank 1 has alpha = 0.10000001$' $S M=9 steps=1 u=3 -- alpha=0.1 alpha=0.10000001
+unlike 'alpha = 0, rank 1 has alpha = nan of bits 0x7fc00000$' $S M=9 steps=1 u=3 -- alpha=0 alpha=nan
+unlike 'steps = 2, rank 1 has steps = 1$' $S M=9 alpha=2 u=3 -- steps=2 steps=1
+unlike 'u = 18446744073709551615, rank 1 has u = 1$' $S M=9 alpha=2 steps=1 -- u=18446744073709551615 u=1
+unlike 'M = 9, rank 1 has M = 90000$' $S alpha=2 steps=1 u=3 -- M=9 M=90000
+unlike 'BM = 8, rank 1 has BM = 4$' $S M=9 alpha=2 steps=1 u=3 -- "--set BM=8" "--set BM=4"
+unlike 'no runs timed, rank 1 has 3 runs timed$' $S M=9 alpha=2 steps=1 u=3 -- "" --time=3
+unlike 'overlap, rank 1 has no overlap$' $D/gemm_reduce_scatter.axe --random M=512 N=512 K=64 -- "" --no-overlap
+unlike 'scaled, rank 1 has other$' scaled.axe --random M=9 -- \
+    "scaled alpha=2 steps=1 u=3 h=1 b=true" other
+# random numbers of another seed are other numbers
+unlike 'alpha = -\?[0-9.e-]*, rank 1 has alpha = ' scaled.axe scaled --random M=9 steps=1 -- "" "--seed 2"
+# a limit that only one has ends nothing
 for r in 1 0; do
-    file=$D/gemm_allreduce.axe
-    [ $r = 0 ] || file=other.axe
-    AXE_RANK=$r AXE_SIZE=2 AXE_LOCAL_RANK=$r AXE_LOCAL_SIZE=2 AXE_RENDEZVOUS=unlike$$ \
-        "$AXE" run $file A=a.npy B=b.npy C=l.npy >rank$r 2>&1 &
+    AXE_RANK=$r AXE_SIZE=2 AXE_LOCAL_RANK=$r AXE_LOCAL_SIZE=2 AXE_RENDEZVOUS=limit$$ \
+        "$AXE" run $S M=9 alpha=2 steps=1 u=3 --timeout $((30 + r)) --threads $((1 + r)) --check >rank$r 2>&1 &
 done
 wait
-cat rank0 rank1 >out
-[ "$(grep -c '^error: ' out)" = 1 ] && grep -q '^error: ranks differ in the kernel: rank 0 has gemm_allreduce ' out ||
-    { fail "unlike kernels"; cat out; }
+[ "$(cat rank0 rank1 | grep -c 'check Y: ok')" = 1 ] || { fail "limits that differ"; cat rank0 rank1; }
 exit $failed

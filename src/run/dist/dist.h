@@ -8,6 +8,7 @@
  *     plan.c     all of them
  *     fuse.c     which of them overlap with what is computed
  *     explain.c  what is done, as text
+ *     same.c     what is to be the same on all ranks
  *     run.c      carried out by ranks,
  *     cpu.c      on cores
  *     gpu.c      or GPUs,
@@ -19,6 +20,7 @@
 
 #include "axe/engine.h"
 #include "ir/by_rows.h"
+#include "ir/list.h"
 #include "ir/mesh.h"
 #include "run/program.h"
 
@@ -282,6 +284,21 @@ AXE_CHECK axe_status axe_dist_explain(axe_ctx *cx, const axe_program *p,
 axe_reshard_bound axe_dist_bound_of(axe_ctx *cx, const axe_dist *d,
                                     const axe_dist_bound *b, int64_t *n_number);
 
+/* -------------------------------------------------------- same.c */
+
+/* "0.5": a number of the type, in as few digits as say which one it is. */
+const char *axe_dist_number_text(axe_ctx *cx, axe_type t, const void *data);
+/* The program's constants, machine and text, for ranks to compare. */
+void axe_dist_put_program(axe_ctx *cx, axe_list *out, const axe_program *p,
+                          const char *digest);
+/* Texts that a launch on whole arrays has in common on all ranks: `same` of
+ * axe_engine_options.
+ * data    [n_param]
+ * n_time  how many runs are timed */
+AXE_CHECK axe_status axe_dist_same(axe_ctx *cx, const axe_dist_plan *p,
+                                   void *const *data, int n_time, int *n,
+                                   const char *const **out);
+
 /* -------------------------------------------------------- run.c */
 
 /* A number of the program's IR, in hexadecimal. */
@@ -294,8 +311,9 @@ typedef struct axe_dist_time {
     double seconds, exposed;
 } axe_dist_time;
 
-/* On a rank of an engine, whose ranks are the devices: whole arrays, row-major,
- * of which each rank takes its parts; results come to rank 0.
+/* On a rank of an engine, whose ranks are the devices and have compared what
+ * they launch: whole arrays, row-major, of which each rank takes its parts;
+ * results come to rank 0.
  * data    [n_param]
  * times   unless NULL: [n_time], of runs behind the first */
 AXE_CHECK axe_status axe_dist_on_rank(axe_ctx *cx, axe_engine *e,

@@ -2,76 +2,36 @@
  * and the extents that each has; what was given beside these is compared as a
  * text. What is wrong on one rank alone all are told, by more gathers. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/ctx.h"
-#include "ir/number.h"
+#include "ir/list.h"
 #include "run/dist/rank.h"
 
-/* ----------------------------------------------------------------- the text */
+/* ---------------------------------------------------------------- the texts */
 
 static void
-put_bits(axe_buf *out, axe_type t, const unsigned char *byte)
-{
-    axe_puts(out, "0x");
-    for (int64_t i = axe_type_bytes(t, 1) - 1; i >= 0; i--)
-        axe_putf(out, "%02x", byte[i]);
-}
-
-/* In as few digits as say which value it is; what is no number has bits. */
-static void
-put_float(axe_buf *out, axe_type t, const void *data)
-{
-    enum { MOST_DIGITS = 17 };
-    double      v = axe_number_get(t, data), back = v;
-    const char *text = isnan(v) ? "nan of bits " : "";
-
-    for (int n = 1; !isnan(v) && n <= MOST_DIGITS; n++) {
-        text = axe_textf(out->cx, "%.*g", n, v);
-        axe_number_put(t, &back, strtod(text, NULL));
-        if (axe_number_get(t, &back) == v)
-            break;
-    }
-    axe_puts(out, text);
-    if (isnan(v))
-        put_bits(out, t, data);
-}
-
-/* The value of a number. */
-static void
-put_number(axe_buf *out, const axe_tensor *t, const void *data)
-{
-    axe_puts(out, " = ");
-    if (!axe_number_known(t->type))
-        put_bits(out, t->type, data);
-    else if (axe_type_is_float(t->type))
-        put_float(out, t->type, data);
-    else if (axe_type_table[t->type].cls == AXE_CLASS_UINT)
-        axe_putf(out, "%" PRIu64, (uint64_t)axe_number_get_int(t->type, data));
-    else
-        axe_putf(out, "%" PRId64, axe_number_get_int(t->type, data));
-}
-
-static void
-put_local(axe_buf *out, const axe_tensor *t, const axe_local *l)
+put_local(axe_ctx *cx, axe_list *out, const axe_tensor *t, const axe_local *l)
 {
     const char *separator = " of ";
+    axe_buf     as = {.cx = cx};
 
-    axe_putf(out, "%s %s", l->array.type, t->name);
     if (t->rank == 0 && l->array.data && t->dir == AXE_DIR_IN)
-        put_number(out, t, l->array.data);
-    if (l->layout)
-        axe_putf(out, " as %s%s%s", l->layout, l->format ? " of " : "",
-                 l->format ? l->format : "");
+        axe_list_push(
+            out, axe_textf(cx, "%s = %s", t->name,
+                           axe_dist_number_text(cx, t->type, l->array.data)));
+    axe_putf(&as, "%s as %s", t->name,
+             l->layout ? l->layout : "it is declared");
+    if (l->layout && l->format)
+        axe_putf(&as, " of %s", l->format);
     for (int i = 0; i < l->whole.n; i++, separator = "x")
-        axe_putf(out, "%s%" PRId64, separator, l->whole.extent[i]);
+        axe_putf(&as, "%s%" PRId64, separator, l->whole.extent[i]);
+    if (t->rank > 0)
+        axe_list_push(out, as.text);
 }
 
 static const char *
-launch_text(const axe_rank_exec *x, int n_size, const axe_size *size,
-            const axe_rank_bound *b)
+signature(const axe_rank_exec *x, const axe_rank_bound *b)
 {
     const axe_kernel *k = x->p->meshed;
     axe_buf           out = {.cx = x->cx};
@@ -80,15 +40,67 @@ launch_text(const axe_rank_exec *x, int n_size, const axe_size *size,
     axe_puts(&out, k->name);
     for (int i = 0; i < k->n_param; i++)
         if (b->of[i]) {
-            axe_puts(&out, separator);
-            put_local(&out, k->param[i], b->of[i]);
+            axe_putf(&out, "%s%s %s", separator, b->of[i]->array.type,
+                     k->param[i]->name);
             separator = ", ";
         }
     axe_puts(&out, *separator == '(' ? "()" : ")");
-    for (int i = 0; i < n_size; i++)
-        axe_putf(&out, " %s=%" PRId64, size[i].name, size[i].value);
-    axe_putf(&out, " of text %s", x->digest);
     return out.text;
+}
+
+static const axe_size *
+size_named(int n, const axe_size *size, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(size[i].name, name) == 0)
+            return &size[i];
+    return NULL;
+}
+
+/* Those of the kernel in its order, then what else is given. */
+static void
+put_sizes(axe_ctx *cx, axe_list *out, const axe_kernel *k, int n_size,
+          const axe_size *size)
+{
+    for (int i = 0; i < k->n_size; i++) {
+        const axe_size *s = size_named(n_size, size, k->size[i]->name);
+
+        axe_list_push(out, s ? axe_textf(cx, "%s = %" PRId64, s->name, s->value)
+                             : axe_textf(cx, "no %s", k->size[i]->name));
+    }
+    for (int i = 0; i < n_size; i++)
+        axe_list_push(
+            out, axe_textf(cx, "%s = %" PRId64, size[i].name, size[i].value));
+}
+
+/* All that must be the same on all ranks, but for the program's text. */
+static axe_list
+launch_texts(const axe_rank_exec *x, int n_size, const axe_size *size,
+             const axe_rank_bound *b)
+{
+    const axe_kernel *k = x->p->meshed;
+    axe_list          out = {.cx = x->cx};
+
+    axe_list_push(&out, signature(x, b));
+    for (int i = 0; i < k->n_param; i++)
+        if (b->of[i])
+            put_local(x->cx, &out, k->param[i], b->of[i]);
+    put_sizes(x->cx, &out, x->p->kernel, n_size, size);
+    axe_dist_put_program(x->cx, &out, x->p, x->digest);
+    return out;
+}
+
+static uint64_t
+hash_of(const axe_list *texts)
+{
+    uint64_t h = (uint64_t)texts->n;
+
+    for (int i = 0; i < texts->n; i++) {
+        const char *t = texts->item[i];
+
+        h = h * 0x100000001b3u + axe_text_hash(t, strlen(t));
+    }
+    return h;
 }
 
 /* ------------------------------------------------------------- the meeting */
@@ -99,8 +111,8 @@ enum { WORDS = ENGINE_BLOB / 8, FIRST = WORDS - 3 };
 typedef struct word {
     char     what[8]; /* "launch": others may be at another gather */
     int32_t  status;
-    int32_t  bytes; /* of the text of the launch, or of what is wrong */
-    uint64_t hash;  /* of that */
+    int32_t  bytes; /* of the text of what is wrong */
+    uint64_t hash;  /* of that, or of the launch's texts */
     int64_t  extent[FIRST];
 } word;
 
@@ -147,29 +159,27 @@ is_same(const word *a, const word *b)
     return a->status == b->status && a->bytes == b->bytes && a->hash == b->hash;
 }
 
-/* Rank r has another text than rank 0, and nothing is wrong with either. */
+/* Nothing is wrong with what each gives. */
 static axe_status
-tell_unlike(const axe_rank_exec *x, const word *all, int64_t r,
-            const char *mine)
+tell_unlike(const axe_rank_exec *x, const axe_list *texts)
 {
-    const char *first, *other;
+    axe_status st =
+        engine_agree_in(x->e, "what they launch", texts->n,
+                        (const char *const *)(const void *)texts->item);
 
-    AXE_TRY(hear(x, 0, mine, all[0].bytes, &first));
-    AXE_TRY(hear(x, r, mine, all[r].bytes, &other));
-    axe_fail(x->cx, AXE_NOWHERE, AXE_EARG,
-             "ranks differ in what they launch: rank 0 has %s, rank %" PRId64
-             " has %s",
-             first, r, other);
-    axe_help(x->cx,
-             "call the same kernel on all, with the same sizes and numbers");
-    return AXE_EARG;
+    x->e->common = false; /* ranks may go on, and one of them fail alone */
+    if (st == AXE_EARG)
+        axe_help(
+            x->cx,
+            "call the same kernel on all, with the same sizes and numbers");
+    return st;
 }
 
 /* All ranks end with one status: their own where all have the same error, else
  * that of the first that has one. */
 static axe_status
 compare(const axe_rank_exec *x, const word *all, axe_status st,
-        const char *mine)
+        const char *mine, const axe_list *texts)
 {
     int64_t     first = 0, unlike = 1, n = x->e->size;
     const char *said;
@@ -181,7 +191,7 @@ compare(const axe_rank_exec *x, const word *all, axe_status st,
     if (unlike == n)
         return st;
     if (first == n)
-        return tell_unlike(x, all, unlike, mine);
+        return tell_unlike(x, texts);
     AXE_TRY(hear(x, first, mine, all[first].bytes, &said));
     if (x->e->rank == first)
         return st;
@@ -238,23 +248,24 @@ axe_status
 axe_rank_agree(const axe_rank_exec *x, axe_status st, int n_size,
                const axe_size *size, axe_rank_bound *b)
 {
-    const char *text =
-        st == AXE_OK ? launch_text(x, n_size, size, b) : axe_last_error(x->cx);
-    word           mine = {"launch",
-                           (int32_t)st,
-                           (int32_t)strlen(text),
-                           axe_text_hash(text, strlen(text)),
-                           {0}};
+    const char    *wrong = st == AXE_OK ? "" : axe_last_error(x->cx);
+    axe_list       texts = {0};
+    word           mine = {.what = "launch",
+                           .status = (int32_t)st,
+                           .bytes = (int32_t)strlen(wrong),
+                           .hash = axe_text_hash(wrong, strlen(wrong))};
     word          *all = axe_new_array(x->cx, word, x->e->size);
     const int64_t *extent = NULL;
 
     if (st == AXE_OK) {
+        texts = launch_texts(x, n_size, size, b);
+        mine.hash = hash_of(&texts);
         extent = own_extents(x, b);
         memcpy(mine.extent, extent, sizeof mine.extent);
     }
     AXE_TRY(axe_engine_gather(x->e, &mine, sizeof mine, all));
     AXE_TRY(check_words(x, all));
-    AXE_TRY(compare(x, all, st, text));
+    AXE_TRY(compare(x, all, st, wrong, &texts));
     b->extent = axe_new_array(x->cx, int64_t, b->n_extent * x->e->size + 1);
     keep(x, b, 0, b->n_extent < FIRST ? b->n_extent : FIRST, all[0].extent,
          WORDS);

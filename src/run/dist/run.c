@@ -516,23 +516,6 @@ axe_dist_digest(axe_ctx *cx, const axe_program *p, const char **out)
     return AXE_OK;
 }
 
-/* Plans are compared where they are carried out; what devices compute, here. */
-static axe_status
-agree(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p)
-{
-    const axe_program *of = p->d.program;
-    axe_buf            text = {.cx = cx};
-    const char        *digest;
-
-    AXE_TRY(axe_dist_digest(cx, of, &digest));
-    axe_putf(&text, "%s", of->meshed->name);
-    for (int i = 0; i < of->kernel->n_size; i++)
-        axe_putf(&text, " %s=%" PRId64, of->kernel->size[i]->name,
-                 p->d.size[i]);
-    axe_putf(&text, " of text %s", digest);
-    return axe_engine_agree(e, "the kernel", text.text);
-}
-
 axe_status
 axe_dist_on_rank(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
                  const axe_device_spec *spec, void *const *data, int n_time,
@@ -540,10 +523,8 @@ axe_dist_on_rank(axe_ctx *cx, axe_engine *e, const axe_dist_plan *p,
 {
     axe_dist_runner *r = NULL;
     axe_device      *device = NULL;
-    axe_status       st = agree(cx, e, p);
+    axe_status       st = axe_device_new(cx, spec, &device);
 
-    if (st == AXE_OK)
-        st = axe_device_new(cx, spec, &device);
     if (st == AXE_OK)
         st = axe_dist_runner_new(cx, e, p, device, &r);
     if (st == AXE_OK)

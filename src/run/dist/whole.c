@@ -103,6 +103,9 @@ start(axe_ctx *cx, const axe_engine_options *opt, const axe_device_spec *spec,
     AXE_TRY(axe_device_new(cx, &w->spec, &device));
     st = axe_dist_warm(cx, device, w->plan);
     axe_device_free(device);
+    if (st == AXE_OK)
+        st = axe_dist_same(cx, w->plan, w->data, w->times ? w->n_time : 0,
+                           &o.n_same, &o.same);
     o.n_rank = w->plan->d.n_device;
     o.heap = w->plan->heap + 4096;
     return st == AXE_OK ? axe_spmd(cx, &o, on_rank, w) : st;
