@@ -8,12 +8,13 @@
  *   mpi_ignore         what MPI_STATUSES_IGNORE is
  *   find_constants()   MPI_COMM_WORLD and MPI_BYTE
  *
- * No call blocks: what is waited for is polled, with yields, so that more ranks
- * than cores go on (MPICH's own waits never yield), and a clock ends it.  Only
- * two-sided messages and one collective are used; one-sided ones are broken or
- * slow in both (facts in docs/design/engines.md).
+ * But for MPI_Init no call blocks: what is waited for is polled, with yields,
+ * so that more ranks than cores go on (MPICH's own waits never yield), and a
+ * clock ends it.  Only two-sided messages and one collective are used;
+ * one-sided ones are broken or slow in both (facts in docs/design/engines.md).
  *
- * After a failure the library is not finalized: the launcher then ends all. */
+ * After a failure the library is not finalized: the launcher then ends all.
+ * MPI_Init waits for all ranks, and cannot be ended but with the process. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include <time.h>
 
 #include "base/dl.h"
+#include "engine/watch.h"
 
 enum { MOST_BYTES = 1 << 30, SPEAK_MS = 300, POLLS = 256 };
 
@@ -91,6 +93,39 @@ load(axe_engine *e)
     return AXE_OK;
 }
 
+/* All that wait end, one of each host says why, and the launcher ends those
+ * that are elsewhere. */
+static const char *
+late_text(axe_engine *e, const axe_launcher *l)
+{
+    return axe_textf(
+        e->cx,
+        "error: engine " MPI_NAME ": rank %" PRId64 " of %" PRId64
+        ", which %s has launched, waited %.3g s in MPI_Init, and not all of "
+        "the others came to it\n"
+        "help: every rank is to come to the same command with the same "
+        "--engine: look at what stands before it in those that do not; "
+        "--timeout S waits longer, and --engine shm, on one host, says which "
+        "ranks are missing\n",
+        l->rank, l->size, l->launcher, (double)e->timeout_ms / 1e3);
+}
+
+static axe_status
+init(axe_engine *e, const axe_launcher *l)
+{
+    engine_watch *w;
+    int           code;
+
+    AXE_TRY(
+        engine_watch_new(e->cx, e->timeout_ms, late_text(e, l), l->job, &w));
+    code = mpi.Init(NULL, NULL);
+    engine_watch_free(w);
+    if (code != 0)
+        return trouble(e, "Init", code);
+    atexit(at_exit);
+    return AXE_OK;
+}
+
 static axe_status
 open_mpi(axe_engine *e, const axe_launcher *l, const axe_engine_options *opt)
 {
@@ -102,13 +137,10 @@ open_mpi(axe_engine *e, const axe_launcher *l, const axe_engine_options *opt)
                         "ranks, as in " MPI_RUN);
     AXE_TRY(load(e));
     code = mpi.Initialized(&up);
-    if (code == 0 && !up) {
-        code = mpi.Init(NULL, NULL);
-        if (code == 0)
-            atexit(at_exit);
-    }
     if (code != 0)
-        return trouble(e, "Init", code);
+        return trouble(e, "Initialized", code);
+    if (!up)
+        AXE_TRY(init(e, l));
     mpi.Comm_size(mpi_world, &n);
     e->size = n;
     mpi.Comm_rank(mpi_world, &n);

@@ -50,6 +50,9 @@ for k in 0 1; do
         { index m, n; Y[n] = sum[m](X[m, n]) + $k; }" >"$tmp/$k.axe"
 done
 
+echo "mesh gpu[P]; kernel scaled(in f32 X[M @ gpu], in f32 alpha, out f32 Y[M])
+    { index m; Y[m] = alpha * X[m]; }" >"$tmp/scaled.axe"
+
 R="$AXE reshard --run --timeout 10"
 for mpi in openmpi mpich; do
     case $mpi in
@@ -87,6 +90,28 @@ for mpi in openmpi mpich; do
             failed=1
         fi
     done
+    # One that does not come to MPI_Init, which waits for all: one text, and nothing is left.
+    never=4321.$$
+    for late in 0 1 2; do
+        SECONDS=0
+        check "rank $late does not come" 1 "of 3, which $mpi has launched, waited 2 s in MPI_Init" \
+            $run -n 3 bash -c "[ \$$rank != $late ] || exec sleep $never; exec $R --timeout 2 --mesh x=3 10@x 10"
+        grep -q "^error: engine $mpi: rank [^$late] of 3" "$tmp/out" && [ $SECONDS -lt 12 ] && ! pgrep -f "sleep $never" >/dev/null || {
+            echo "FAILED $mpi, rank $late does not come: after $SECONDS s"
+            cat "$tmp/out"
+            failed=1
+        }
+    done
+    check 'another program' 1 "rank 0 of 2, which $mpi has launched, waited 1 s in MPI_Init" \
+        $run -n 1 "$AXE" run --timeout 1 --random "$tmp/scaled.axe" alpha=2 M=9 : -n 1 sleep $never
+    ! pgrep -f "sleep $never" >/dev/null || { echo "FAILED $mpi: a process is left" && failed=1; }
+    check 'one that comes late' 0 '2 ranks by' $run -n 2 bash -c "[ \$$rank = 0 ] || sleep 1; \
+        exec $R --timeout 5 --mesh x=2 4@x 4"
+    # engines that differ never meet; either ends by its limit
+    SECONDS=0
+    check 'engines that differ' 1 'rank 1 of 2, which' $run -n 2 bash -c "exec $R --timeout 3 --mesh x=2 4@x 4 \
+        \$([ \$$rank = 1 ] || echo --engine shm --timeout 20)"
+    [ $SECONDS -lt 15 ] || { echo "FAILED $mpi, engines that differ: after $SECONDS s" && failed=1; }
     K="$AXE run --timeout 30 --random --check"
     check 'kernel, ring' 0 'check Y: ok, 10 elements' \
         $run -n 4 $K "$SRC/kernels/dist/all_reduce.axe" ring M=10
@@ -107,8 +132,18 @@ np.save('$tmp/pick', np.array([[0], [1], [4], [4], [6], [2], [0]], 'i4'))"
         $run -n 4 $K "$SRC/kernels/dist/reshard.axe" swap R=10 C=7 N=2 P=2
     check 'kernel, layer' 0 'check Y: ok, 140 elements' \
         $run -n 3 $K "$SRC/kernels/dist/transformer.axe" T=7 H=20 A=5 D=4 F=26
-    check 'kernels that differ' 1 'ranks differ in the kernel: rank 0 has total P=3 M=9 N=4 of text ' \
+    check 'kernels that differ' 1 'ranks differ in what they launch: rank 0 has total of text ' \
         $run -n 3 bash -c "exec $AXE run --timeout 30 --random $tmp/\$(($rank == 2)).axe M=9 N=4"
+    # which MPI's and shared memory's ranks say alike, before they meet in memory of two sizes
+    for engine in $mpi shm; do
+        check "numbers that differ, $engine" 1 \
+            'ranks differ in what they launch: rank 0 has alpha = 2, rank 2 has alpha = 2.5' \
+            $run -n 3 bash -c "exec $AXE run --engine $engine --timeout 30 --random $tmp/scaled.axe \
+                M=9 alpha=2\$([ \$$rank = 2 ] && echo .5)"
+        check "sizes that differ, $engine" 1 'ranks differ in what they launch: rank 0 has M = 9, rank 1 has M = 9000000' \
+            $run -n 3 bash -c "exec $AXE run --engine $engine --timeout 30 --random $tmp/scaled.axe \
+                alpha=2 M=9\$([ \$$rank = 1 ] && echo 000000)"
+    done
     if [ -n "$package" ]; then
         check 'kernel, from Python' 0 "[(0, '$mpi', [15.0, 15.0]), (1, '$mpi', [15.0, 15.0])]" \
             $run -n 2 env PYTHONPATH="$package" "$python" "$tmp/k.py"
