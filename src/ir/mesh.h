@@ -63,6 +63,11 @@ AXE_CHECK axe_status axe_mesh_verify(axe_ctx *cx, const axe_kernel *k);
  * Errors  of axe_tensor_join, axe_kernel_verify */
 AXE_CHECK axe_status axe_mesh_unfold(axe_ctx *cx, const axe_kernel *k,
                                      const axe_kernel **out);
+/* k, where sums between devices that are a part of a value, and over what
+ * devices share, are statements of their own before it (mesh_hoist.c).
+ * Errors  as above */
+AXE_CHECK axe_status axe_mesh_hoist(axe_ctx *cx, const axe_kernel *k,
+                                    const axe_kernel **out);
 /* What one device does in a DEVICE statement of k: a kernel for one device,
  * whose arguments are the tensors as a device has them, and whose sizes are
  * those of k that occur, parts, coordinates and variables of loops around

@@ -143,6 +143,7 @@ translate_meshed(axe_ctx *cx, const axe_machine *machine,
     AXE_TRY(axe_dist_check_orders(cx, kernel, spec));
     AXE_TRY(axe_kernel_verify(cx, kernel));
     AXE_TRY(axe_mesh_unfold(cx, kernel, &kernel));
+    AXE_TRY(axe_mesh_hoist(cx, kernel, &kernel));
     AXE_TRY(axe_dist_outside(cx, kernel, &p->kernel));
     p->meshed = kernel;
     p->machine = machine;

@@ -210,6 +210,80 @@ for n, x in dict(C=c, D=d, E=np.minimum(e, d), F=f, G=g + c.sum(1)).items():
     assert (np.load(n + ".npy") == x).all(), n
 EOF
 
+# a sum that is a part of a value goes by addends, too, and not all that it is over: against
+# NumPy, since the reference executes what became of the kernel
+cat >hoist.axe <<'EOF'
+mesh node[N], gpu[P];
+
+kernel hoist(in i64 steps, in f32 X[M @ gpu, L], in f32 B[M @ (node, gpu)], inout f32 Y[L @ gpu], out f32 Z[L],
+             out f32 U[M @ gpu, L], out f32 V[M @ (node, gpu)], out f16 W[L @ node], out f32 R[L] : at gpu = 1,
+             inout f32 A[L] : partial(gpu), out f32 C[L], out f32 D[L], out f32 E[M @ gpu],
+             out f32 F[L] : at node = 0 + partial(gpu))
+{
+    index m, l, j;
+
+    Z[l] = sum[m](X[m, l]) / f32(M) + abs(1 + sum[j](X[j, l] * X[j, l])) - sum[j](X[j, l]);
+    U[m, l] = X[m, l] * 2 - sum[m](X[m, l]);
+    V[m] = B[m] - sum[j](B[j]);
+    W[l] = f16(sum[m](X[m, l])) + 1;
+    R[l] = -sum[m](X[m, l]);
+    A[l] += 2 * sum[m](X[m, l]);
+    for (t : steps) Y[l] = Y[l] + sum[m](X[m, l]) * f32(t);
+    C[l] = L > 3 ? sum[m](X[m, l]) : 7;
+    D[l] = sum[m](X[m, l]) > 0 ? 1 : -1;
+    E[m] = 1 + sum[l](X[m, l]) + max[j](X[j, 0]);
+    F[l] = 3 * sum[m](X[m, l]);
+}
+EOF
+"$AXE" fmt --check hoist.axe || fail "the form of hoist.axe"
+"$PYTHON" - <<'EOF'
+import numpy as np
+rng = np.random.default_rng(5)
+for n, s in dict(X=(13, 5), B=13, Y=5, A=5).items():
+    np.save(f"h_{n}.npy", rng.integers(-4, 5, s).astype("f4"))
+EOF
+for mesh in "N=1 P=2" "N=2 P=2" "N=2 P=3"; do
+    cp h_Y.npy Y.npy && cp h_A.npy A.npy
+    says 0 'hoist on' "$AXE" run hoist.axe --check X=h_X.npy B=h_B.npy Y=Y.npy A=A.npy steps=3 $mesh \
+        Z=Z.npy U=U.npy V=V.npy W=W.npy R=R.npy C=C.npy D=D.npy E=E.npy F=F.npy
+    [ "$(grep -c 'check .: ok' out)" = 11 ] || { fail "hoist on $mesh"; cat out; }
+    "$PYTHON" - <<'EOF' || fail "sums in values against NumPy on $mesh"
+import numpy as np
+x, b, y, a = (np.load(f"h_{n}.npy") for n in "XBYA")
+s = x.sum(0)
+want = dict(Z=s / np.float32(13) + abs(1 + (x * x).sum(0)) - s, U=2 * x - s, V=b - b.sum(), W=s + 1, R=-s,
+            A=a + 2 * s, Y=y + 3 * s, C=s, D=np.where(s > 0, 1, -1), E=1 + x.sum(1) + x[:, 0].max(),
+            F=3 * s)
+for n, v in want.items():
+    assert np.allclose(np.load(n + ".npy"), v, rtol=1e-6, atol=0), n
+EOF
+done
+"$AXE" explain hoist.axe M=4096 L=64 steps=1 N=1 P=4 >e || fail "explain sums in values"
+[ "$(grep -c '^  global  f32 Z.sum[01]: 64; device 0 has (64)$' e)" = 2 ] && ! grep -q 'Z.sum2' e ||
+    fail "the same sum is one"
+grep -q '^  global  f32 Y.sum[0-9]*: 64@gpu; ' e && grep -q '^  global  f32 R.sum[0-9]*: 64 at gpu=1; ' e ||
+    fail "sums are held as what is made of them"
+grep -q '^  global  f32 F.sum[0-9]*: 64 at node=0; ' e || fail "sums are no addends"
+grep -q '^  global  f32 V.sum[0-9]*: 1; ' e || fail "a sum of one element"
+grep -q 'global .* [CE].sum' e && fail "a sum in a branch, or over what is not cut, is moved out"
+grep -A 2 '^between D.sum' e | grep -q 'each device computes its part: 64 + partial(gpu)' || fail "addends of D"
+cat >by_hand.axe <<'EOF'
+mesh gpu[P];
+
+kernel by_hand(in f32 X[M @ gpu, N], out f32 Y[N @ gpu])
+{
+    index m, n;
+    global f32 T[N @ gpu];
+
+    T[n] = sum[m](X[m, n]);
+    Y[n] = T[n] / f32(M);
+}
+EOF
+for k in $D/mean.axe by_hand.axe; do
+    says 0 'moved    3072 bytes between devices, as planned' \
+        "$AXE" run $k --random M=4096 N=256 --devices 4 --check
+done
+
 # what is asked for
 says 1 '2 axes of the mesh have no size' "$AXE" run own.axe addends --random M=9 --devices 4
 says 1 'the mesh has 3 devices for each along its open axis, and there are 4' \
