@@ -195,6 +195,22 @@ bind(posing *q, const mesh_side *side, const mesh_digit *g, mesh_is is,
     return AXE_OK;
 }
 
+/* The offset that is as near, and along no iter. */
+static int64_t
+offset_beside(const posing *q, const mesh_side *side,
+              const bool used[MESH_ATOMS])
+{
+    int64_t base = side->base;
+
+    for (int a = 0; a < q->p->n_atom; a++) {
+        const mesh_atom *x = &q->p->atom[a];
+
+        if (used[a])
+            base -= side->base / x->stride % x->extent * x->stride;
+    }
+    return base;
+}
+
 /* What is not named holds nothing but on the device of the offset. */
 static axe_status
 bind_rest(posing *q, const mesh_side *side, const bool used[MESH_ATOMS],
@@ -209,8 +225,12 @@ bind_rest(posing *q, const mesh_side *side, const bool used[MESH_ATOMS],
                      "%s: its devices are shifted by %" PRId64
                      " along iters that go over all of them",
                      side->name, at * x->stride);
-            axe_help(q->p->cx, "an offset says which device of an axis holds "
-                               "what no iter spreads over that axis");
+            axe_help(q->p->cx,
+                     "an offset says which device of an axis holds what no "
+                     "iter spreads over that axis: %" PRId64
+                     "@gpuid does; a part of the mesh is a digit of its own, "
+                     "as (2 : 1@gpuid) + 2@gpuid of 4 devices",
+                     offset_beside(q, side, used));
             return AXE_EUNSUPPORTED;
         }
         if (!used[a] || at != 0) {

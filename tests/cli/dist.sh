@@ -284,6 +284,21 @@ for k in $D/mean.axe by_hand.axe; do
         "$AXE" run $k --random M=4096 N=256 --devices 4 --check
 done
 
+# from half of the mesh to all of it, and back to the other half
+cat >half.axe <<'EOF'
+mesh half[2], gpu[P];
+
+kernel spread(in f32 X[M @ gpu] : at half = 0, out f32 Y[M @ (half, gpu)], out f32 Z[M @ gpu] : at half = 1, out f32 S[1])
+{
+    index m, o;
+
+    Y[m] = X[m] + f32(m);
+    Z[m] = Y[m] * 2 - X[m];
+    S[o] = sum[m](Y[m]) + f32(o);
+}
+EOF
+for n in 1 2 3; do right half.axe M=13 P=$n; done
+
 # what is asked for
 says 1 '2 axes of the mesh have no size' "$AXE" run own.axe addends --random M=9 --devices 4
 says 1 'the mesh has 3 devices for each along its open axis, and there are 4' \
