@@ -139,12 +139,21 @@ fake_release(void)
         fprintf(stderr, "GPU %d: %s\n", own, order);
 }
 
+/* $FAKE_FIRST (0): the host's GPU that is number 0 here. */
+CALL(DeviceGetUuid_v2, (void *id, int device))
+{
+    memset(id, 0x5a, 16);
+    *(char *)id = (char)(device + number("FAKE_FIRST", 0));
+    return fake_fails("DeviceGetUuid_v2");
+}
+
 CALL(DeviceCanAccessPeer, (int *can, int device, int peer))
 {
     const char *apart = getenv("FAKE_APART");
+    int         first = number("FAKE_FIRST", 0);
 
-    *can =
-        !apart || (!strchr(apart, '0' + device) && !strchr(apart, '0' + peer));
+    *can = !apart || (!strchr(apart, '0' + device + first) &&
+                      !strchr(apart, '0' + peer + first));
     return fails("DeviceCanAccessPeer");
 }
 

@@ -15,9 +15,9 @@
 
 /* What ranks say of their GPUs. */
 typedef struct gpu_word {
-    int64_t device, n_device;
-    int64_t grain; /* [bytes] */
-    int64_t multicast;
+    axe_gpu_id id;
+    int64_t    grain; /* [bytes] */
+    int64_t    multicast;
 } gpu_word;
 
 axe_status
@@ -83,18 +83,39 @@ check_gpu(axe_ctx *cx, const axe_gpu *g)
                 "memory as descriptors of files");
 }
 
-/* Where both see the same GPUs; else mapping says it. */
+/* The number that this process knows it by; -1: it does not see it. */
 static axe_status
-check_peers(axe_ctx *cx, const axe_gpu_heap *h, const gpu_word *all)
+number_of(axe_ctx *cx, const axe_cuda *cu, int n_device, const axe_gpu_id *id,
+          int *out)
 {
-    const axe_gpu  *g = h->gpu;
-    const gpu_word *own = &all[h->rank];
+    *out = -1;
+    for (int i = 0; i < n_device && *out < 0; i++) {
+        axe_gpu_id is;
+        int        device;
+
+        AXE_TRY(axe_cuda_check(cx, cu, cu->DeviceGet(&device, i),
+                               "opening the GPU"));
+        AXE_TRY(axe_gpu_id_of(cx, cu, device, n_device, &is));
+        *out = axe_gpu_id_same(&is, id) ? device : -1;
+    }
+    return AXE_OK;
+}
+
+/* Those that this process sees; else mapping says it. */
+static axe_status
+check_peers(axe_ctx *cx, const axe_gpu_heap *h, int n_device,
+            const gpu_word *all)
+{
+    const axe_gpu *g = h->gpu;
 
     for (int64_t r = 0; r < h->size; r++) {
-        int        can = 1, other = (int)all[r].device;
+        int        can = 1, other;
         axe_status st;
 
-        if (other == g->device || all[r].n_device != own->n_device)
+        if (axe_gpu_id_same(&all[r].id, &all[h->rank].id))
+            continue;
+        AXE_TRY(number_of(cx, g->cuda, n_device, &all[r].id, &other));
+        if (other < 0)
             continue;
         AXE_TRY(axe_cuda_check(
             cx, g->cuda, g->cuda->DeviceCanAccessPeer(&can, g->device, other),
@@ -127,9 +148,9 @@ all_multicast(const axe_gpu_heap *h, const gpu_word *all)
     bool can = h->size > 1;
 
     for (int64_t r = 0; r < h->size; r++) {
-        can = can && all[r].multicast && all[r].n_device == all[0].n_device;
+        can = can && all[r].multicast;
         for (int64_t q = 0; q < r; q++)
-            can = can && all[q].device != all[r].device;
+            can = can && !axe_gpu_id_same(&all[q].id, &all[r].id);
     }
     return can;
 }
@@ -140,7 +161,7 @@ meet(axe_ctx *cx, axe_engine *e, axe_gpu_heap *h, int64_t bytes)
 {
     const axe_gpu  *g = h->gpu;
     gpu_word       *all = axe_new_array(cx, gpu_word, h->size);
-    gpu_word        own = {.device = g->device};
+    gpu_word        own = {0};
     axe_cuda_memory what = block_of(g);
     size_t          grain = 1;
     int             n = 0;
@@ -152,7 +173,7 @@ meet(axe_ctx *cx, axe_engine *e, axe_gpu_heap *h, int64_t bytes)
     AXE_TRY(axe_cuda_check(cx, g->cuda, g->cuda->DeviceGetCount(&n),
                            "counting GPUs"));
     own.grain = (int64_t)grain;
-    own.n_device = n;
+    AXE_TRY(axe_gpu_id_of(cx, g->cuda, g->device, n, &own.id));
     own.multicast = h->multicast && h->size > 1 && axe_gpu_can_multicast(g);
     if (own.multicast) {
         AXE_TRY(axe_gpu_multicast_grain(cx, h, (size_t)bytes, &grain));
@@ -164,7 +185,7 @@ meet(axe_ctx *cx, axe_engine *e, axe_gpu_heap *h, int64_t bytes)
     h->multicast = all_multicast(h, all);
     h->grain = (size_t)own.grain;
     h->stride = (size_t)((bytes + own.grain - 1) / own.grain * own.grain);
-    return check_peers(cx, h, all);
+    return check_peers(cx, h, n, all);
 }
 
 /* -------------------------------------------------------------------- mapping

@@ -19,7 +19,8 @@
 
 #include <cmocka.h>
 
-#include "run/gpu/heap.h"
+#include "base/ctx.h"
+#include "run/gpu/gpu_heap_int.h"
 
 enum { RANKS = 4 };
 
@@ -77,9 +78,12 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
     axe_gpu      *g = NULL;
     axe_gpu_heap *h = NULL;
     int           before;
-    axe_status    st = axe_gpu_of_rank(cx, e, NULL, &g);
+    const char   *first = user;
+    axe_status    st;
 
-    (void)user;
+    if (first)
+        setenv("FAKE_FIRST", (char[]){first[me], 0}, 1);
+    st = axe_gpu_of_rank(cx, e, NULL, &g);
     before = n_open();
     if (st == AXE_OK)
         st = axe_gpu_heap_new(cx, e, g, 5000, getenv("CAST") != NULL, &h);
@@ -99,7 +103,7 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
 /* What all end with; "" if well.  In a process of its own: one that has started
  * the driver forks no ranks any more. */
 static const char *
-end_of(int n)
+end_of_those(int n, const char *first)
 {
     int   status = 1;
     pid_t pid;
@@ -109,7 +113,7 @@ end_of(int n)
     if (pid == 0) {
         axe_ctx           *cx = axe_ctx_new();
         axe_engine_options o = {.n_rank = n};
-        axe_status         st = axe_spmd(cx, &o, on_rank, NULL);
+        axe_status st = axe_spmd(cx, &o, on_rank, (void *)(uintptr_t)first);
 
         snprintf(tells->said, sizeof tells->said, "%s",
                  st == AXE_OK ? "" : axe_last_error(cx));
@@ -123,6 +127,12 @@ end_of(int n)
         assert_int_equal(tells->open[r], 0);
     }
     return tells->said;
+}
+
+static const char *
+end_of(int n)
+{
+    return end_of_those(n, NULL);
 }
 
 /* Ranks with a GPU each, and several that share one. */
@@ -188,6 +198,98 @@ test_multicast(void **state)
     unsetenv("CAST");
 }
 
+/* Numbers are a process's own: each sees one GPU or two, from another one on.
+ */
+static void
+test_visible(void **state)
+{
+    (void)state;
+    setenv("CAST", "1", 1);
+    setenv("FAKE_GPUS", "1", 1);
+    assert_string_equal(end_of_those(3, "201"), ""); /* one each */
+    assert_non_null(strstr(tells->order[0], "MulticastCreate"));
+    assert_null(strstr(tells->order[0], "DeviceCanAccessPeer"));
+    assert_string_equal(end_of_those(3, "202"), ""); /* two share one */
+    assert_null(strstr(tells->order[0], "MulticastCreate"));
+    assert_string_equal(end_of_those(2, "00"), "");
+    assert_null(strstr(tells->order[0], "MulticastCreate"));
+    /* rank 0 has the host's GPU 0, rank 1 GPU 1, the first's second one too */
+    setenv("FAKE_GPUS", "2", 1);
+    assert_string_equal(end_of_those(2, "00"), "");
+    assert_non_null(strstr(tells->order[0], "MulticastCreate"));
+    /* rank 0 has GPU 1 of 1 and 2, rank 1 GPU 2 of those */
+    setenv("FAKE_APART", "2", 1);
+    assert_non_null(
+        strstr(end_of_those(2, "11"), "does not reach the memory of GPU"));
+    setenv("FAKE_APART", "0", 1); /* which none of them has */
+    assert_string_equal(end_of_those(2, "11"), "");
+    unsetenv("FAKE_APART");
+    unsetenv("CAST");
+}
+
+static int
+bus_of(char *id, int n, int device)
+{
+    snprintf(id, (size_t)n, "0000:%02x:00.0", 16 + device);
+    return device == 9 ? 7 : 0;
+}
+
+static int
+uuid_of(void *id, int device)
+{
+    memset(id, device / 2, 16); /* of two instances one */
+    return 0;
+}
+
+static int
+instance_of(void *id, int device)
+{
+    memset(id, 128 + device, 16);
+    return 0;
+}
+
+static int
+name_of(int result, const char **out)
+{
+    (void)result;
+    *out = "A_NAME";
+    return 0;
+}
+
+static bool
+is_one(axe_ctx *cx, const axe_cuda *cu, int a, int b, int n_a, int n_b)
+{
+    axe_gpu_id x, y;
+
+    assert_int_equal(axe_gpu_id_of(cx, cu, a, n_a, &x), AXE_OK);
+    assert_int_equal(axe_gpu_id_of(cx, cu, b, n_b, &y), AXE_OK);
+    return axe_gpu_id_same(&x, &y);
+}
+
+static void
+test_ids(void **state)
+{
+    axe_ctx   *cx = axe_ctx_new();
+    axe_cuda   cu = {.GetErrorName = name_of, .GetErrorString = name_of};
+    axe_gpu_id id;
+
+    (void)state;
+    assert_true(is_one(cx, &cu, 1, 1, 2, 2));
+    assert_false(is_one(cx, &cu, 1, 1, 2, 3)); /* nothing is known */
+    assert_false(is_one(cx, &cu, 0, 1, 2, 2));
+    cu.DeviceGetPCIBusId = bus_of;
+    assert_true(is_one(cx, &cu, 1, 1, 2, 3));
+    assert_false(is_one(cx, &cu, 2, 3, 4, 4));
+    assert_int_equal(axe_gpu_id_of(cx, &cu, 9, 10, &id), AXE_EDEVICE);
+    assert_string_equal(axe_last_error(cx),
+                        "asking which GPU it is: A_NAME (7), A_NAME");
+    cu.DeviceGetUuid = uuid_of;
+    assert_true(is_one(cx, &cu, 2, 3, 4, 4));
+    cu.DeviceGetUuid_v2 = instance_of;
+    assert_false(is_one(cx, &cu, 2, 3, 4, 4));
+    axe_ctx_free(cx);
+}
+
 static const struct {
     const char *variable, *value, *says;
 } faults[] = {
@@ -219,6 +321,8 @@ static const struct {
     {"FAKE_FAIL", "DeviceCanAccessPeer:1",
      "asking what GPUs reach one another: CUDA_ERROR_FAKE (1), a text of the "
      "driver"},
+    {"FAKE_FAIL", "DeviceGetUuid_v2:3",
+     "asking which GPU it is: CUDA_ERROR_FAKE (3), a text of the driver"},
     {"FAKE_NO", "102",
      "Fake GPU has no virtual memory, by which ranks share GPUs' memory"},
     {"FAKE_NO", "103",
@@ -277,6 +381,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stores),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_visible),        cmocka_unit_test(test_ids),
         cmocka_unit_test(test_multicast),      cmocka_unit_test(test_faults),
         cmocka_unit_test(test_started_before),
     };
