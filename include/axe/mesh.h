@@ -145,6 +145,13 @@ typedef struct axe_reshard_options {
         memory; /* [elements] that a device may hold between steps; 0: any */
 } axe_reshard_options;
 
+enum { AXE_WINDOWED_MOST = 1024 /* devices that have windows */ };
+
+/* Indices [from, to) of a dimension. */
+typedef struct axe_window {
+    int64_t from, to;
+} axe_window;
+
 /* Counts are exact; of an all-reduce or a broadcast they are those of its best
  * algorithm for long messages. */
 typedef struct axe_reshard_step {
@@ -175,6 +182,8 @@ typedef struct axe_reshard_plan {
     double  direct_time; /* of one exchange, which has the least bytes */
     const char *why;     /* the plan has more bytes than the bound; else NULL */
     int         n_state; /* looked at */
+    const axe_window *window; /* [n_device * dims] what a device has of dst is
+                                 within; NULL: it has all of it */
     const struct axe_reshard_code *code;
 } axe_reshard_plan;
 
@@ -188,6 +197,22 @@ AXE_CHECK axe_status axe_reshard(axe_ctx *cx, const axe_mesh *m,
                                  const axe_spread *src, const axe_spread *dst,
                                  const axe_reshard_options *opt,
                                  const axe_reshard_plan   **out);
+
+/* The plan by which each device has, of what dst says, no more than what is
+ * within its window of each dimension, by one step in which it gets what it
+ * lacks from one that has it: a halo, where that is next to what it has.  Its
+ * buffer has what is within densely.
+ * window  [n_device * dims], the dimensions of a device together; copied
+ * opt     may be NULL; ->memory is not looked at
+ * Errors  those of axe_reshard; EARG: a window is none of its dimension.
+ *         EUNSUPPORTED: src holds addends, or dst has other dimensions.
+ *         ELIMIT: over 1024 devices, which are looked at in pairs */
+AXE_CHECK axe_status axe_reshard_within(axe_ctx *cx, const axe_mesh *m,
+                                        const axe_spread          *src,
+                                        const axe_spread          *dst,
+                                        const axe_window          *window,
+                                        const axe_reshard_options *opt,
+                                        const axe_reshard_plan   **out);
 
 /* Elements that device `from` gives device `to` in a step; -1 where that is an
  * algorithm of many rounds (all-reduce, broadcast).  O(iters). */
@@ -206,7 +231,7 @@ int64_t axe_reshard_source(const axe_reshard_plan *p, int step, int64_t index,
  * and even extents, more at the end of an uneven one; *n is 0 where nothing is
  * given.
  * Errors  EARG: no such step or device.  EUNSUPPORTED: an algorithm of many
- *         rounds.  ELIMIT: over 4096 pieces. */
+ *         rounds; a plan within windows.  ELIMIT: over 4096 pieces. */
 AXE_CHECK axe_status axe_reshard_pieces(axe_ctx *cx, const axe_reshard_plan *p,
                                         int step, int64_t from, int64_t to,
                                         int *n, const axe_layout *const **out);

@@ -258,6 +258,10 @@ plan_text(axe_ctx *cx, const axe_reshard_plan *p, axe_number type)
     for (int i = 0; i < p->n_step; i++)
         axe_putf(&b, ", %s then %s", axe_collective_text(p->step[i].kind),
                  p->step[i].after);
+    for (int64_t i = 0; p->window && i < p->mesh->n_device * p->dst.shape.n;
+         i++)
+        axe_putf(&b, " %" PRId64 ":%" PRId64, p->window[i].from,
+                 p->window[i].to);
     return b.text;
 }
 

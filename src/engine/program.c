@@ -101,17 +101,38 @@ walk(spans *s, const mesh_problem *p, const mesh_dim *d, int k, int64_t begin,
     return AXE_OK;
 }
 
-/* What a device holds of dimension d in a state. */
+/* What of it is within a window. */
+static void
+clip(spans *s, const axe_window *w)
+{
+    int n = 0;
+
+    for (int i = 0; i < s->n; i++) {
+        span x = s->at[i];
+
+        x.from = x.from > w->from ? x.from : w->from;
+        x.to = x.to < w->to ? x.to : w->to;
+        if (x.from < x.to)
+            s->at[n++] = x;
+    }
+    s->n = n;
+}
+
+/* What a device holds of dimension d in a state; window: NULL, or its window of
+ * each dimension. */
 static axe_status
 spans_of(const builder *b, const mesh_state *s, const int64_t *at, int d,
-         spans *out)
+         const axe_window *window, spans *out)
 {
     mesh_want w;
 
     *out = (spans){.cx = b->cx};
     mesh_want_any(b->p, &w);
     mesh_want_of(b->p, s, at, b->p->mesh->n_link, &w);
-    return walk(out, b->p, &b->p->dim[d], b->p->dim[d].block, 0, &w);
+    AXE_TRY(walk(out, b->p, &b->p->dim[d], b->p->dim[d].block, 0, &w));
+    if (window)
+        clip(out, &window[d]);
+    return AXE_OK;
 }
 
 static int64_t
@@ -188,9 +209,11 @@ static axe_status
 open_box(const builder *b, const mesh_state *s, const int64_t *from,
          const int64_t *to, program_open *o)
 {
-    program_box *out = &o->box;
-    mesh_want    w;
-    int64_t      src = 1, dst = 1;
+    program_box      *out = &o->box;
+    const axe_window *window =
+        mesh_windows(b->plan, mesh_device(b->p, to)); /* of one step */
+    mesh_want w;
+    int64_t   src = 1, dst = 1;
 
     *out = (program_box){.n = 0};
     if (!mesh_want_given(b->p, s, s + 1, from, to, &w))
@@ -203,8 +226,8 @@ open_box(const builder *b, const mesh_state *s, const int64_t *from,
 
         if (b->p->dim[d].addend)
             continue;
-        AXE_TRY(spans_of(b, s, from, d, &x));
-        AXE_TRY(spans_of(b, s + 1, to, d, &y));
+        AXE_TRY(spans_of(b, s, from, d, NULL, &x));
+        AXE_TRY(spans_of(b, s + 1, to, d, window, &y));
         o->n_src[k] = count(&x);
         o->n_dst[k] = count(&y);
         out->n_run[k] = intersect(b->cx, &x, &y, &out->run[k]);
@@ -240,16 +263,20 @@ part_box(axe_ctx *cx, int64_t from, int64_t to)
 /* -------------------------------------------------------------------- phases
  */
 
+/* Elements of a device in state number i. */
 static int64_t
-held(mesh_problem *p, const mesh_state *s, int64_t device)
+held(const axe_reshard_plan *r, int i, int64_t device)
 {
-    int64_t   at[MESH_ATOMS];
-    mesh_want w;
+    mesh_problem     *p = r->code->p;
+    const mesh_state *s = &r->code->state[i];
+    const axe_window *window = i > 0 ? mesh_windows(r, device) : NULL;
+    int64_t           at[MESH_ATOMS];
+    mesh_want         w;
 
     mesh_coordinates(p, device, at);
     mesh_want_any(p, &w);
     mesh_want_of(p, s, at, p->mesh->n_link, &w);
-    return mesh_count(p, s, &w);
+    return window ? mesh_count_within(p, &w, window) : mesh_count(p, s, &w);
 }
 
 static program_phase *
@@ -333,7 +360,7 @@ ask(builder *b, int step)
         if (r != b->out->rank)
             AXE_TRY(add_moves(b, step, b->me, at, r, &f->n_give, &f->give));
     }
-    mark_whole(f, held(b->p, s + 1, b->out->rank));
+    mark_whole(f, held(b->plan, step + 1, b->out->rank));
     return AXE_OK;
 }
 
@@ -382,7 +409,7 @@ all_reduce(builder *b, int step)
     int64_t       *member = axe_new_array(b->cx, int64_t, b->out->size);
     int            mine = 0, root = 0;
     int            n = group_of(b, step, member, &mine, &root);
-    int64_t        v = held(b->p, &b->plan->code->state[step], b->out->rank);
+    int64_t        v = held(b->plan, step, b->out->rank);
     program_phase *f = add_phase(b, step);
 
     f->add = f->once = true;
@@ -407,11 +434,11 @@ all_reduce(builder *b, int step)
 static void
 broadcast(builder *b, int step)
 {
-    int64_t *member = axe_new_array(b->cx, int64_t, b->out->size);
-    int      mine = 0, root = 0;
-    int      n = group_of(b, step, member, &mine, &root);
-    int64_t  v = held(b->p, &b->plan->code->state[step + 1], b->out->rank);
-    int      own = mine - (mine > root);
+    int64_t       *member = axe_new_array(b->cx, int64_t, b->out->size);
+    int            mine = 0, root = 0;
+    int            n = group_of(b, step, member, &mine, &root);
+    int64_t        v = held(b->plan, step + 1, b->out->rank);
+    int            own = mine - (mine > root);
     program_phase *f = add_phase(b, step);
 
     if (n == 2 || v <= SHORT) {
@@ -481,7 +508,7 @@ program_room(const axe_reshard_plan *p)
 
     for (int i = 0; i <= p->n_step; i++)
         for (int64_t r = 0; r < p->mesh->n_device; r++) {
-            int64_t n = held(p->code->p, &p->code->state[i], r);
+            int64_t n = held(p, i, r);
 
             most = n > most ? n : most;
         }
@@ -524,7 +551,7 @@ axe_reshard_held(const axe_reshard_plan *p, bool behind, int64_t device)
 {
     if (!p || device < 0 || device >= p->mesh->n_device)
         return 0;
-    return held(p->code->p, &p->code->state[behind ? p->n_step : 0], device);
+    return held(p, behind ? p->n_step : 0, device);
 }
 
 int64_t
@@ -549,5 +576,7 @@ axe_reshard_has(const axe_reshard_plan *p, bool behind, int64_t device,
         return false;
     mesh_coordinates(p->code->p, device, at);
     return mesh_holds(p->code->p, &p->code->state[behind ? p->n_step : 0], at,
-                      index, addend);
+                      index, addend) &&
+           (!behind ||
+            mesh_is_within(p->code->p, mesh_windows(p, device), index));
 }

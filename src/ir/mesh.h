@@ -13,7 +13,9 @@ struct axe_shard {
     const int      *axis;  /* of axe_kernel.axis */
     bool            first; /* not how many, but from which on */
     bool            most;  /* as much as the first device has, on all of them */
-    const char     *text;  /* "K@(node, gpu)"; most: "cdiv(K, P)" */
+    const struct axe_dist_window *window; /* no block, but what a device looks
+                                             at (run/dist); else NULL */
+    const char *text; /* "K@(node, gpu)"; most: "cdiv(K, P)" */
 };
 
 /* Which devices of a mesh hold a tensor, beside what its parts say. */

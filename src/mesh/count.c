@@ -129,10 +129,11 @@ mesh_has(const mesh_problem *p, const mesh_block *b, int64_t u,
     return true;
 }
 
-static int64_t
-count_dim(mesh_problem *p, const mesh_dim *d, const mesh_want *w)
+int64_t
+mesh_count_below(mesh_problem *p, const mesh_dim *d, int64_t n,
+                 const mesh_want *w)
 {
-    int64_t below = 0, rest = d->n;
+    int64_t below = 0, rest = n;
     bool    equal = true;
 
     for (int i = d->block; i < d->block + d->n_block; i++) {
@@ -158,7 +159,19 @@ mesh_count(mesh_problem *p, const mesh_state *held, const mesh_want *w)
     for (int d = 0; d < p->n_dim && n > 0; d++)
         if (!p->dim[d].addend ||
             mesh_atom_at(p, held, p->block[p->dim[d].block].place[0]) >= 0)
-            n = mesh_mul(p, n, count_dim(p, &p->dim[d], w));
+            n = mesh_mul(p, n, mesh_count_below(p, &p->dim[d], p->dim[d].n, w));
+    return n;
+}
+
+int64_t
+mesh_count_within(mesh_problem *p, const mesh_want *w, const axe_window *window)
+{
+    int64_t n = w->none ? 0 : 1;
+
+    for (int d = 0; d < p->n_dim && n > 0; d++)
+        n = mesh_mul(p, n,
+                     mesh_count_below(p, &p->dim[d], window[d].to, w) -
+                         mesh_count_below(p, &p->dim[d], window[d].from, w));
     return n;
 }
 
@@ -234,9 +247,11 @@ mesh_want_sent(const mesh_problem *p, const mesh_state *a, const mesh_state *b,
 
 int64_t
 mesh_sends(mesh_problem *p, const mesh_state *a, const mesh_state *b,
-           const int64_t *from, const int64_t *to)
+           const axe_window *window, const int64_t *from, const int64_t *to)
 {
     mesh_want w;
 
-    return mesh_want_sent(p, a, b, from, to, &w) ? mesh_count(p, a, &w) : 0;
+    if (!mesh_want_sent(p, a, b, from, to, &w))
+        return 0;
+    return window ? mesh_count_within(p, &w, window) : mesh_count(p, a, &w);
 }

@@ -108,6 +108,10 @@ axe_reshard_pieces(axe_ctx *cx, const axe_reshard_plan *r, int step,
                         "reshard: a plan of %d steps over %" PRId64
                         " devices has no step %d from %" PRId64 " to %" PRId64,
                         r->n_step, r->mesh->n_device, step, from, to);
+    if (r->window)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "reshard: what devices give one another within "
+                        "windows is counted, and not told as layouts");
     if (axe_reshard_sends(r, step, from, to) < 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "reshard: %s goes in rounds, of which a plan does not "

@@ -67,9 +67,9 @@ bounds(mesh_problem *p, mesh_need *out)
                       : bound_of_sums(p, parts, &any, out);
 }
 
-static void
-fill_step(mesh_problem *p, const mesh_state *before, const mesh_step *s,
-          axe_reshard_step *out)
+void
+mesh_fill_step(mesh_problem *p, const mesh_state *before, const mesh_step *s,
+               axe_reshard_step *out)
 {
     int64_t *crossing = axe_new_array(p->cx, int64_t, p->mesh->n_link + 1);
 
@@ -114,7 +114,7 @@ fill(mesh_problem *p, const mesh_step *step, axe_reshard_plan *r)
 
     state[0] = p->src;
     for (int i = 0; i < r->n_step; i++) {
-        fill_step(p, &state[i], &step[i], &s[i]);
+        mesh_fill_step(p, &state[i], &step[i], &s[i]);
         state[i + 1] = step[i].state;
         r->max_recv = mesh_sum(p, r->max_recv, s[i].max_recv);
         r->max_send = mesh_sum(p, r->max_send, s[i].max_send);
@@ -127,6 +127,20 @@ fill(mesh_problem *p, const mesh_step *step, axe_reshard_plan *r)
 }
 
 axe_status
+mesh_cost_of(axe_ctx *cx, const axe_reshard_options *opt, mesh_cost *out)
+{
+    static const axe_reshard_options none;
+
+    opt = opt ? opt : &none;
+    *out = (mesh_cost){opt->bits ? opt->bits : 8, opt->free, opt->memory};
+    return out->bits < 1 || out->memory < 0
+               ? axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                          "reshard: elements have at least 1 bit, and memory "
+                          "holds at least 0 elements")
+               : AXE_OK;
+}
+
+axe_status
 axe_reshard(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
             const axe_spread *dst, const axe_reshard_options *opt,
             const axe_reshard_plan **out)
@@ -135,19 +149,13 @@ axe_reshard(axe_ctx *cx, const axe_mesh *m, const axe_spread *src,
     AXE_NEED(cx, src);
     AXE_NEED(cx, dst);
     AXE_NEED(cx, out);
-    static const axe_reshard_options none;
-    mesh_problem                    *p;
-    mesh_cost                        c;
-    mesh_step                       *step, direct;
-    mesh_need                        bound;
-    axe_reshard_plan                *r;
+    mesh_problem     *p;
+    mesh_cost         c;
+    mesh_step        *step, direct;
+    mesh_need         bound;
+    axe_reshard_plan *r;
 
-    opt = opt ? opt : &none;
-    c = (mesh_cost){opt->bits ? opt->bits : 8, opt->free, opt->memory};
-    if (c.bits < 1 || c.memory < 0)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "reshard: elements have at least 1 bit, and memory "
-                        "holds at least 0 elements");
+    AXE_TRY(mesh_cost_of(cx, opt, &c));
     AXE_TRY(mesh_pose(cx, m, src, dst, &p));
     step = axe_new_array(cx, mesh_step, MESH_STEPS);
     r = axe_new(cx, axe_reshard_plan);
@@ -193,7 +201,7 @@ axe_reshard_sends(const axe_reshard_plan *r, int step, int64_t from, int64_t to)
     mesh_coordinates(r->code->p, from, a);
     mesh_coordinates(r->code->p, to, b);
     return mesh_sends(r->code->p, &r->code->state[step],
-                      &r->code->state[step + 1], a, b);
+                      &r->code->state[step + 1], mesh_windows(r, to), a, b);
 }
 
 /* What index u of the tensor, and the addend, has at a place. */
@@ -209,6 +217,20 @@ at_place(const mesh_problem *p, int place, int64_t index, int64_t addend)
             u /= p->dim[d].n;
     u %= p->dim[b->dim].n;
     return u / b->step / l->weight % l->extent;
+}
+
+bool
+mesh_is_within(const mesh_problem *p, const axe_window *window, int64_t index)
+{
+    bool in = true;
+
+    for (int d = p->n_dim - 1; window && d >= 0; d--) {
+        int64_t u = index % p->dim[d].n;
+
+        in = in && u >= window[d].from && u < window[d].to;
+        index /= p->dim[d].n;
+    }
+    return in;
 }
 
 bool
@@ -240,7 +262,8 @@ axe_reshard_source(const axe_reshard_plan *r, int step, int64_t index,
     a = &r->code->state[step];
     b = a + 1;
     mesh_coordinates(p, to, at);
-    if (!mesh_holds(p, b, at, index, addend))
+    if (!mesh_holds(p, b, at, index, addend) ||
+        !mesh_is_within(p, mesh_windows(r, to), index))
         return -1;
     mesh_partners(p, a, b, partner);
     for (int i = 0; i < p->n_atom; i++)

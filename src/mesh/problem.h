@@ -153,6 +153,13 @@ void mesh_want_of(const mesh_problem *p, const mesh_state *s, const int64_t *at,
 /* How many elements are wanted; addends that no atom of `held` is bound to are
  * not counted. */
 int64_t mesh_count(mesh_problem *p, const mesh_state *held, const mesh_want *w);
+/* The same of what is within the windows of a device, one a dimension. */
+int64_t mesh_count_within(mesh_problem *p, const mesh_want *w,
+                          const axe_window *window);
+/* How many indices of dimension d are wanted below n, which is at most its
+ * extent. */
+int64_t mesh_count_below(mesh_problem *p, const mesh_dim *d, int64_t n,
+                         const mesh_want *w);
 /* Of a block's indices below n, those that are wanted; the next run [*from,
  * *to) of them, from *from on (false: there is none); whether u is one. */
 int64_t mesh_count_block(const mesh_problem *p, const mesh_block *b, int64_t n,
@@ -164,6 +171,16 @@ bool    mesh_has(const mesh_problem *p, const mesh_block *b, int64_t u,
 
 /* Coordinates of a device on all atoms. */
 void mesh_coordinates(const mesh_problem *p, int64_t device, int64_t *at);
+
+static inline int64_t
+mesh_device(const mesh_problem *p, const int64_t *at)
+{
+    int64_t device = 0;
+
+    for (int a = 0; a < p->n_atom; a++)
+        device += at[a] * p->atom[a].stride;
+    return device;
+}
 
 /* What a change of states takes, of the device that has most of it. */
 typedef struct mesh_need {
@@ -197,9 +214,10 @@ bool mesh_want_given(const mesh_problem *p, const mesh_state *a,
 bool mesh_want_sent(const mesh_problem *p, const mesh_state *a,
                     const mesh_state *b, const int64_t *from, const int64_t *to,
                     mesh_want *w);
-/* How many elements that are. */
+/* How many elements that are; window: NULL, or those that are within. */
 int64_t mesh_sends(mesh_problem *p, const mesh_state *a, const mesh_state *b,
-                   const int64_t *from, const int64_t *to);
+                   const axe_window *window, const int64_t *from,
+                   const int64_t *to);
 
 /* ---------------------------------------------------------------- plans */
 
@@ -220,8 +238,11 @@ typedef struct mesh_cost {
 AXE_CHECK axe_status mesh_step_of(mesh_problem *p, const mesh_cost *c,
                                   const mesh_state *a, const mesh_state *b,
                                   mesh_step *out);
-axe_collective       mesh_kind_of(const mesh_problem *p, const mesh_state *a,
-                                  const mesh_state *b);
+/* [us] */
+double         mesh_time_of(const mesh_problem *p, const mesh_cost *c,
+                            const mesh_need *n);
+axe_collective mesh_kind_of(const mesh_problem *p, const mesh_state *a,
+                            const mesh_state *b);
 
 enum { MESH_STEPS = 32 };
 
@@ -239,6 +260,22 @@ const char *mesh_state_text(const mesh_problem *p, const mesh_state *s);
 /* The axes, or parts "x:(2)4" of them, along which two states differ. */
 const char *mesh_change_text(const mesh_problem *p, const mesh_state *a,
                              const mesh_state *b);
+
+/* A step behind which the state is s->state, with its texts. */
+void mesh_fill_step(mesh_problem *p, const mesh_state *before,
+                    const mesh_step *s, axe_reshard_step *out);
+/* Options as costs.  EARG */
+AXE_CHECK axe_status mesh_cost_of(axe_ctx *cx, const axe_reshard_options *opt,
+                                  mesh_cost *out);
+/* Of a plan within windows, those of a device; else NULL. */
+static inline const axe_window *
+mesh_windows(const axe_reshard_plan *r, int64_t device)
+{
+    return r->window ? r->window + device * r->dst.shape.n : NULL;
+}
+/* Is the element of index (row-major) within windows, or are there none? */
+bool mesh_is_within(const mesh_problem *p, const axe_window *window,
+                    int64_t index);
 
 /* Does a device hold an element, of index (row-major) and addend? */
 bool mesh_holds(const mesh_problem *p, const mesh_state *s, const int64_t *at,

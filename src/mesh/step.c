@@ -149,8 +149,8 @@ broadcast(const mesh_problem *p, int64_t m, mesh_need *n)
     n->messages = rounds;
 }
 
-static double
-time_of(const mesh_problem *p, const mesh_cost *c, const mesh_need *n)
+double
+mesh_time_of(const mesh_problem *p, const mesh_cost *c, const mesh_need *n)
 {
     double  us = 0;
     int64_t bytes = 0, messages = 0;
@@ -179,6 +179,6 @@ mesh_step_of(mesh_problem *p, const mesh_cost *c, const mesh_state *a,
         all_reduce(p, group_size(p, a, b), &out->need);
     else if (out->kind == AXE_COLLECTIVE_BROADCAST)
         broadcast(p, group_size(p, a, b), &out->need);
-    out->time = time_of(p, c, &out->need);
+    out->time = mesh_time_of(p, c, &out->need);
     return AXE_OK;
 }

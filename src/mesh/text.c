@@ -143,7 +143,8 @@ axe_reshard_text(axe_ctx *cx, const axe_reshard_plan *r)
              axe_mesh_text(cx, r->mesh), r->mesh->n_device);
     put_links(&b, r->mesh);
     axe_putf(&b, "  from    %s\n", mesh_state_text(p, &p->src));
-    axe_putf(&b, "  to      %s\n", mesh_state_text(p, &p->dst));
+    axe_putf(&b, "  to      %s%s\n", mesh_state_text(p, &p->dst),
+             r->window ? ", within windows" : "");
     if (r->n_step > 0) {
         put_certificate(cx, &b, r);
         put_steps(cx, &b, r);

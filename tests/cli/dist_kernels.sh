@@ -83,7 +83,8 @@ kernel rounds(in f32 X[P @ gpu, M], out f32 Y[P @ gpu, M], out f32 Z[P @ gpu, M]
     for (t : P) Z[p, m] = Z[p, m] + f32(t + 1) * X[(p + t*P - t) % P, m];
 }
 
-// Rows by blocks, in reverse, by a factor, both neighbours, and not a permutation.
+// Rows by blocks, in reverse, by a factor, both neighbours, what is no permutation, and a
+// border.
 kernel others(in f32 X[M @ gpu, K], in f32 A[P @ gpu], out f32 Y[M @ gpu, K], out f32 R[P @ gpu], out f32 F[P @ gpu],
               out f32 S[P @ gpu], out f32 D[P @ gpu], out f32 H[P @ gpu])
 {
@@ -115,12 +116,12 @@ for n in $teams; do
     moved $((2 * (n - 1) * n * 6 * 4)) "rounds on $n"
     right turn.axe back --devices $n
     right turn.axe others M=12 K=3 --devices $n
-    moved $("$PYTHON" -c "from math import gcd
+    moved $("$PYTHON" -c "
 n, all = $n, $n * ($n - 1)
 still = lambda a, b: sum((a * p + b) % n == p for p in range(n))
-turned = lambda a, b: n - still(a, b) if gcd(a, n) == 1 else all
-blocks = 36 * (n > 1) if 12 % n == 0 else 36 * (n - 1)
-print(4 * (blocks + turned(n - 1, n - 1) + turned(3, 1) + turned(1, 1) + turned(1, -1) + all + turned(2, 0) + all))") "others on $n"
+turned = lambda a, b: n - still(a, b)
+sums = min(turned(1, 1) + turned(1, -1) + n - 1, all)
+print(4 * (36 * (n > 1) + turned(n - 1, n - 1) + turned(3, 1) + sums + turned(2, 0) + n - 1))") "others on $n"
     right $D/all_reduce.axe ring M=$((n * 5)) --devices $n
     moved $((2 * (n - 1) * n * 5 * 4)) "the ring on $n"
 done

@@ -255,7 +255,7 @@ execute(const axe_reshard_plan *r, int step, const owners *a, values *v,
 
 /* Are the pieces that p gives q the elements that q takes from it, each as
  * often?  Returns how many pieces there are. */
-static int
+static inline int
 check_pieces(axe_ctx *cx, const axe_reshard_plan *r, int step, const owners *a,
              int p, int q)
 {
@@ -384,7 +384,7 @@ typedef struct tally {
     int pairs, pieces; /* looked at of some plans */
 } tally;
 
-static bool
+static inline bool
 in_rounds(axe_collective c)
 {
     return c == AXE_COLLECTIVE_ALL_REDUCE || c == AXE_COLLECTIVE_BROADCAST;

@@ -48,7 +48,7 @@ spread_text(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
                 (turning->turn[i].mul != 1 || turning->turn[i].add != 0))
                 turn = &turning->turn[i];
         axe_putf(&out, "%s%lld", k ? ", " : "", (long long)whole[k]);
-        if (axe_is_cut(t->shape[k]))
+        if (axe_is_cut(t->shape[k]) && !t->shape[k]->u.var->part->window)
             put_axes(&out, d, t->shape[k]->u.var->part, turn);
     }
     axe_puts(&out, "");
@@ -208,27 +208,44 @@ take_summed(axe_chooser *c)
 
 /* ------------------------------------------------------ parts by a choice */
 
-static const axe_node *
-size_of_part(axe_chooser *c, axe_shard p)
+/* One that is there already, or NULL. */
+static const axe_var *
+find_part(const axe_chooser *c, const axe_shard *p)
 {
-    const axe_var *v = axe_shard_find(c->d->k->n_size, c->d->k->size, &p);
+    const axe_var *v = axe_shard_find(c->d->k->n_size, c->d->k->size, p);
+
+    if (!p->window)
+        return v ? v
+                 : axe_shard_find(
+                       c->made.n,
+                       (const axe_var *const *)(const void *)c->made.item, p);
+    for (int i = 0; i < c->made.n; i++) {
+        const axe_var   *m = c->made.item[i];
+        const axe_shard *q = m->part;
+
+        if (q && q->window && q->first == p->first &&
+            axe_dist_window_same(q->window, p->window))
+            return m;
+    }
+    return NULL;
+}
+
+const axe_node *
+axe_size_of_part(axe_chooser *c, axe_shard p, const char *name)
+{
+    const axe_var *v = find_part(c, &p);
     axe_shard     *mine = axe_new(c->cx, axe_shard);
     axe_var       *made;
-    const char    *name;
 
-    if (!v)
-        v = axe_shard_find(
-            c->made.n, (const axe_var *const *)(const void *)c->made.item, &p);
     if (v)
         return axe_var_node(c->cx, AXE_NOWHERE, v);
     *mine = p;
     made = axe_new(c->cx, axe_var);
-    name = axe_textf(c->cx, "%s%s", axe_shard_name(c->cx, c->d->k, mine),
-                     p.first ? ".first" : "");
     made->kind = AXE_VAR_SIZE;
     made->name = axe_intern(c->cx, name, strlen(name));
     made->unit = axe_unit_symbol(c->cx, made->name);
-    mine->text = p.first ? made->name : axe_shard_text(c->cx, c->d->k, mine);
+    mine->text =
+        p.first || p.window ? made->name : axe_shard_text(c->cx, c->d->k, mine);
     made->part = mine;
     made->id = -1; /* numbered where a kernel has it */
     axe_list_push(&c->made, made);
@@ -240,18 +257,18 @@ size_of_part(axe_chooser *c, axe_shard p)
 const axe_node *
 axe_cut_extent(axe_chooser *c, int index, bool first)
 {
-    int *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
-    int  n = 0;
+    int      *axis = axe_new_array(c->cx, int, c->d->k->n_axis);
+    axe_shard p = {.whole = c->extent[index], .axis = axis, .first = first};
 
     for (int a = 0; a < c->d->k->n_axis; a++)
         if (c->choice[a] == index)
-            axis[n++] = a;
-    if (n == 0)
+            axis[p.n_axis++] = a;
+    if (p.n_axis == 0)
         return first ? NULL : c->extent[index];
-    return size_of_part(c, (axe_shard){.whole = c->extent[index],
-                                       .n_axis = n,
-                                       .axis = axis,
-                                       .first = first});
+    return axe_size_of_part(c, p,
+                            axe_textf(c->cx, "%s%s",
+                                      axe_shard_name(c->cx, c->d->k, &p),
+                                      first ? ".first" : ""));
 }
 
 static void
@@ -280,6 +297,7 @@ axe_needed(axe_chooser *c, const axe_node *load, axe_turning **turning)
 {
     const axe_tensor *whole = load->u.tensor;
     axe_tensor       *t = axe_new(c->cx, axe_tensor);
+    const axe_halo   *h = axe_halo_of(c, load);
     const axe_node  **shape =
         axe_new_array(c->cx, const axe_node *, whole->rank);
 
@@ -293,7 +311,9 @@ axe_needed(axe_chooser *c, const axe_node *load, axe_turning **turning)
 
         if (turn.index)
             add_turn(c->cx, whole->rank, k, turn, turning);
-        shape[k] = i >= 0 ? axe_cut_extent(c, i, false) : whole->shape[k];
+        shape[k] = h && h->window[k] ? axe_halo_extent(c, h, k, false)
+                   : i >= 0          ? axe_cut_extent(c, i, false)
+                                     : whole->shape[k];
     }
     t->shape = shape;
     return t;
@@ -357,7 +377,10 @@ visit_operand(void *user, const axe_node *n)
     a->local = need;
     a->turning = turning;
     a->numbers = n == c->numbers ? n : NULL;
-    if (turning)
+    a->halo = axe_halo_of(c, n);
+    if (a->halo)
+        o->status = axe_halo_plan(c->cx, c->d, NULL, need, a->halo, &a->plan);
+    else if (turning)
         o->status =
             axe_turning_plan(c->cx, c->d, axe_between_whole(n->u.tensor), need,
                              turning, &a->plan);
@@ -380,6 +403,15 @@ work(axe_chooser *c)
     return n;
 }
 
+/* What hangs on the choice alone. */
+static axe_status
+open_choice(axe_chooser *c)
+{
+    c->halo = (axe_list){.cx = c->cx};
+    AXE_TRY(axe_bound_open(c));
+    return axe_halo_open(c);
+}
+
 /* What the statement takes by this choice. */
 static axe_status
 price(axe_chooser *c, axe_operands *o, axe_between_arg *result, double *cost)
@@ -387,7 +419,7 @@ price(axe_chooser *c, axe_operands *o, axe_between_arg *result, double *cost)
     const axe_tensor *dst = axe_between_whole(c->s->dst->u.tensor);
 
     *o = (axe_operands){.c = c, .arg = {.cx = c->cx}};
-    AXE_TRY(axe_bound_open(c));
+    AXE_TRY(open_choice(c));
     axe_node_walk(c->s->value, visit_operand, o);
     AXE_TRY(o->status);
     *result = (axe_between_arg){.tensor = axe_dist_find(c->d, dst->name),
@@ -516,7 +548,22 @@ choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
             break;
     }
     memcpy(c->choice, choice, sizeof choice);
-    return axe_bound_open(c);
+    return open_choice(c);
+}
+
+/* An operand as it stays: where its windows go by loops, with a plan for each
+ * of their values. */
+static axe_status
+settle(axe_ctx *cx, const axe_dist *d, axe_between_arg *a)
+{
+    axe_halo *h;
+
+    if (!a->halo || a->halo->n_loop == 0)
+        return AXE_OK;
+    h = axe_new(cx, axe_halo);
+    *h = *a->halo;
+    a->halo = h;
+    return axe_halo_plan_loops(cx, d, a->local, h, &a->plan);
 }
 
 axe_status
@@ -535,8 +582,10 @@ axe_between_plan(axe_ctx *cx, const axe_dist *d, const axe_stmt *s, int number,
     take_summed(&c);
     AXE_TRY(choose(&c, &o, &out->result));
     arg = axe_new_array(cx, axe_between_arg, o.arg.n);
-    for (int i = 0; i < o.arg.n; i++)
+    for (int i = 0; i < o.arg.n; i++) {
         arg[i] = *(const axe_between_arg *)o.arg.item[i];
+        AXE_TRY(settle(cx, d, &arg[i]));
+    }
     out->n_arg = o.arg.n;
     out->arg = arg;
     out->time = o.time;

@@ -227,6 +227,11 @@ axe_dist_size(const axe_dist *d, const axe_frame *f, int64_t device,
     const axe_kernel *o = d->program->kernel;
     int64_t           first, count;
 
+    if (v->part && v->part->window) {
+        axe_window w = axe_dist_window_at(d, f, device, v->part->window);
+
+        return v->part->first ? w.from : w.to - w.from;
+    }
     if (v->part) {
         axe_dist_block(d, v->part->most ? 0 : device,
                        axe_dist_value(d, NULL, device, v->part->whole),
@@ -276,30 +281,47 @@ is_held(const axe_dist *d, int64_t device, const axe_tensor *t)
     return true;
 }
 
+/* What a device has of an extent. */
+static axe_window
+extent_at(const axe_dist *d, const axe_frame *f, int64_t device,
+          const axe_node *e)
+{
+    const axe_shard *p = axe_is_cut(e) ? e->u.var->part : NULL;
+    int64_t          first = 0, n;
+
+    if (p && p->window)
+        return axe_dist_window_at(d, f, device, p->window);
+    if (p)
+        axe_dist_block(d, device, axe_dist_value(d, NULL, device, p->whole),
+                       p->n_axis, p->axis, &first, &n);
+    else
+        n = axe_dist_value(d, NULL, device, e);
+    return (axe_window){first, n < 0 ? first : first + n};
+}
+
+int64_t
+axe_dist_part_at(const axe_dist *d, const axe_frame *f, int64_t device,
+                 const axe_tensor *t, int64_t *first, int64_t *shape)
+{
+    int64_t n = is_held(d, device, t);
+
+    for (int k = 0; k < t->rank; k++) {
+        axe_window w = extent_at(d, f, device, t->shape[k]);
+
+        n *= w.to - w.from;
+        if (first)
+            first[k] = w.from;
+        if (shape)
+            shape[k] = w.to - w.from;
+    }
+    return n;
+}
+
 int64_t
 axe_dist_part(const axe_dist *d, int64_t device, const axe_tensor *t,
               int64_t *first, int64_t *shape)
 {
-    int64_t n = is_held(d, device, t), f, c;
-
-    for (int k = 0; k < t->rank; k++) {
-        const axe_node *e = t->shape[k];
-
-        f = 0;
-        if (axe_is_cut(e))
-            axe_dist_block(
-                d, device, axe_dist_value(d, NULL, device, axe_extent_whole(e)),
-                e->u.var->part->n_axis, e->u.var->part->axis, &f, &c);
-        else
-            c = axe_dist_value(d, NULL, device, e);
-        c = c < 0 ? 0 : c;
-        n *= c;
-        if (first)
-            first[k] = f;
-        if (shape)
-            shape[k] = c;
-    }
-    return n;
+    return axe_dist_part_at(d, NULL, device, t, first, shape);
 }
 
 int64_t
@@ -376,12 +398,13 @@ axe_dist_cut(const axe_dist *d, int64_t device, const axe_tensor *t,
 }
 
 axe_array
-axe_dist_array(axe_ctx *cx, const axe_dist *d, int64_t device,
-               const axe_tensor *t, const char *name, void *data)
+axe_dist_array(axe_ctx *cx, const axe_dist *d, const axe_frame *f,
+               int64_t device, const axe_tensor *t, const char *name,
+               void *data)
 {
     int64_t *shape = axe_new_array(cx, int64_t, t->rank);
 
-    axe_dist_part(d, device, t, NULL, shape);
+    axe_dist_part_at(d, f, device, t, NULL, shape);
     return (axe_array){.name = name,
                        .type = axe_type_table[t->type].name,
                        .rank = t->rank,

@@ -4,7 +4,9 @@
  *     between.c  statements between devices: what is computed where,
  *     local.c    and on each
  *     turn.c     and where they turn devices along an axis
- *     bound.c    or look at what is below a number
+ *     bound.c    or look at what is below a number,
+ *     halo.c     or at what is around a device's own;
+ *     window.c   what that is, and its plans
  *     plan.c     all of them
  *     fuse.c     which of them overlap with what is computed
  *     explain.c  what is done, as text
@@ -40,6 +42,22 @@ typedef struct axe_frame {
     int64_t                 value;
     const struct axe_frame *up;
 } axe_frame;
+
+/* A subscript, and the variables around it. */
+typedef struct axe_reached {
+    const axe_node  *sub;
+    int              n_var;
+    const axe_var  **var;
+    const axe_node **first, **count; /* of a device's values; first NULL: 0 */
+} axe_reached;
+
+/* What the iterations of a device look at of one dimension of an operand: from
+ * the least to the largest value of some subscripts, as far as it is there. */
+typedef struct axe_dist_window {
+    const axe_node    *whole; /* the dimension's extent */
+    int                n;
+    const axe_reached *sub; /* [n] */
+} axe_dist_window;
 
 typedef struct axe_dist {
     const axe_program *program;
@@ -90,6 +108,9 @@ int64_t axe_dist_value(const axe_dist *d, const axe_frame *f, int64_t device,
  * returns       how many elements; 0 also where it is at another device */
 int64_t axe_dist_part(const axe_dist *d, int64_t device, const axe_tensor *t,
                       int64_t *first, int64_t *shape);
+/* The same where loops around are there. */
+int64_t axe_dist_part_at(const axe_dist *d, const axe_frame *f, int64_t device,
+                         const axe_tensor *t, int64_t *first, int64_t *shape);
 /* All elements of a whole tensor. */
 int64_t axe_dist_count(const axe_dist *d, const axe_tensor *t);
 /* Is it the first of those that hold addends? */
@@ -105,8 +126,9 @@ void axe_dist_runs(const axe_dist *d, int64_t device, const axe_tensor *t,
 void axe_dist_cut(const axe_dist *d, int64_t device, const axe_tensor *t,
                   const void *whole, void *local);
 /* The part that a device has, at `data`, as an argument of that name. */
-axe_array axe_dist_array(axe_ctx *cx, const axe_dist *d, int64_t device,
-                         const axe_tensor *t, const char *name, void *data);
+axe_array axe_dist_array(axe_ctx *cx, const axe_dist *d, const axe_frame *f,
+                         int64_t device, const axe_tensor *t, const char *name,
+                         void *data);
 
 /* The tensors of k: arguments, then its own. */
 int               axe_dist_n_tensor(const axe_dist *d);
@@ -125,6 +147,7 @@ AXE_CHECK axe_status axe_dist_refer(axe_ctx *cx, axe_device *device,
 /* A statement between devices, as it is done. */
 typedef struct axe_turning    axe_turning;
 typedef struct axe_dist_bound axe_dist_bound;
+typedef struct axe_halo       axe_halo;
 
 typedef struct axe_between_arg {
     int                     tensor; /* of k */
@@ -132,6 +155,7 @@ typedef struct axe_between_arg {
     const axe_reshard_plan *plan;   /* to or from there; NULL: it is so */
     const axe_turning      *turning; /* NULL: devices are not turned */
     const axe_dist_bound   *bound;   /* NULL: all of it is brought */
+    const axe_halo         *halo; /* NULL: it is needed in blocks, or whole */
     const axe_node         *numbers; /* it is these, which bound another one */
 } axe_between_arg;
 
@@ -235,6 +259,31 @@ struct axe_turning {
  * so. */
 const axe_reshard_plan *axe_dist_plan_at(const axe_dist *d, const axe_frame *f,
                                          const axe_between_arg *a);
+
+/* ----------------------------------------------------- window.c */
+
+/* Loads of a tensor that are one operand: of each dimension a device needs the
+ * block of an index that is all of the subscript, or what is in a window. */
+struct axe_halo {
+    const axe_tensor      *of;
+    int                    n_load;
+    const axe_node *const *load;
+    axe_reached            around; /* of ->var: what is around the first load */
+    int                    index[AXE_RANK_MAX];
+    const axe_dist_window *window[AXE_RANK_MAX]; /* NULL: by the index */
+    int64_t total; /* elements that go without windows, at most */
+    /* Loops around that windows go by, and a plan for each of their values. */
+    int                      n_loop, n_plan;
+    const axe_var          **loop;
+    const int64_t           *at;   /* [n_plan * n_loop] */
+    const axe_reshard_plan **plan; /* [n_plan] */
+};
+
+/* Of a device. */
+axe_window axe_dist_window_at(const axe_dist *d, const axe_frame *f,
+                              int64_t device, const axe_dist_window *w);
+/* "m - 1, m + 1" */
+const char *axe_dist_window_text(axe_ctx *cx, const axe_dist_window *w);
 
 /* ------------------------------------------------------- plan.c */
 

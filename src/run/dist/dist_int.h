@@ -19,6 +19,7 @@ typedef struct axe_chooser {
     int             choice[MOST_INDICES]; /* of an axis: an index, or n_index */
     const axe_node *numbers; /* a load that bounds what is brought, or NULL */
     axe_list        made;    /* axe_var: sizes of parts that k has not */
+    axe_list        halo;    /* axe_halo: by the choice */
 } axe_chooser;
 
 /* The index that is all of a subscript, or -1. */
@@ -64,6 +65,39 @@ AXE_CHECK axe_status axe_bound_open(axe_chooser *c);
  * are an operand already. */
 void axe_bound_find(const axe_operands *o, const axe_node *load,
                     axe_between_arg *a);
+/* By the choice, loads that are needed as windows: c->halo (halo.c). */
+AXE_CHECK axe_status axe_halo_open(axe_chooser *c);
+/* The one that a load is in, or NULL. */
+const axe_halo *axe_halo_of(const axe_chooser *c, const axe_node *load);
+/* How many indices a device has of a halo's dimension, or from which on. */
+const axe_node *axe_halo_extent(axe_chooser *c, const axe_halo *h, int dim,
+                                bool first);
+/* A size that each device has of its own, a new one unless it is there. */
+const axe_node *axe_size_of_part(axe_chooser *c, axe_shard p, const char *name);
+
+/* Do both say the same? */
+bool axe_dist_window_same(const axe_dist_window *a, const axe_dist_window *b);
+/* Does a subscript consist of indices, sizes and loops around alone, so that
+ * its values are an interval? */
+bool axe_dist_is_index(const axe_node *sub);
+/* The loops around that windows go by, and how many values these take at the
+ * statement; false: too many to plan for each. */
+bool axe_halo_find_loops(axe_ctx *cx, const axe_dist *d, const axe_stmt *s,
+                         axe_halo *h);
+/* The plan from a tensor to what is needed of it where loops around are there.
+ */
+AXE_CHECK axe_status axe_halo_plan(axe_ctx *cx, const axe_dist *d,
+                                   const axe_frame *f, const axe_tensor *need,
+                                   const axe_halo          *h,
+                                   const axe_reshard_plan **out);
+/* One for each value of the loops; *out the one that moves most. */
+AXE_CHECK axe_status axe_halo_plan_loops(axe_ctx *cx, const axe_dist *d,
+                                         const axe_tensor *need, axe_halo *h,
+                                         const axe_reshard_plan **out);
+/* The one that is for the loops as they are. */
+const axe_reshard_plan *axe_halo_plan_at(const axe_dist *d, const axe_frame *f,
+                                         const axe_halo *h);
+
 /* The operand that is this tensor, needed so; NULL. */
 const axe_between_arg *axe_operand_needed(const axe_operands *o, int tensor,
                                           const axe_tensor  *need,

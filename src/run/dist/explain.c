@@ -7,7 +7,7 @@
 #include "run/dist/dist.h"
 
 /* Where nobody says: sizes, and devices along an axis. */
-enum { USUAL_SIZE = 1024, USUAL_DEVICES = 4 };
+enum { USUAL_SIZE = 1024, USUAL_DEVICES = 4, FEW_DEVICES = 4 };
 
 typedef struct teller {
     axe_ctx             *cx;
@@ -110,6 +110,37 @@ tell_bound(const teller *t, const axe_between_arg *a)
              a->bound->dim, axe_node_text(t->cx, a->bound->numbers));
 }
 
+/* What devices look at of a dimension, of the first few. */
+static void
+tell_window(const teller *t, const axe_between_arg *a, int dim)
+{
+    const axe_reshard_plan *r = a->plan;
+    int64_t                 n = r->mesh->n_device;
+
+    axe_putf(t->out, "  of its dimension %d devices look at %s:", dim,
+             axe_dist_window_text(t->cx, a->halo->window[dim]));
+    for (int64_t q = 0; q < n && q < FEW_DEVICES; q++) {
+        const axe_window *w = &r->window[q * a->local->rank + dim];
+
+        axe_putf(t->out, "%s %s%" PRId64 " at [%" PRId64 ", %" PRId64 ")",
+                 q ? "," : "", q ? "" : "device ", q, w->from, w->to);
+    }
+    axe_puts(t->out, n > FEW_DEVICES ? ", ...\n" : "\n");
+}
+
+static void
+tell_halo(const teller *t, const axe_between_arg *a)
+{
+    for (int k = 0; a->halo && k < a->local->rank; k++)
+        if (a->halo->window[k])
+            tell_window(t, a, k);
+    if (a->halo && a->halo->n_loop > 0)
+        axe_putf(t->out,
+                 "  as loops go on, by %d plans; here the one that moves "
+                 "most\n",
+                 a->halo->n_plan);
+}
+
 static void
 tell_between(const teller *t, const axe_between *b)
 {
@@ -129,6 +160,7 @@ tell_between(const teller *t, const axe_between *b)
                  b->arg[i].plan ? "" : ", as it is");
         tell_turns(t, &b->arg[i]);
         tell_bound(t, &b->arg[i]);
+        tell_halo(t, &b->arg[i]);
         if (b->arg[i].plan)
             tell_plan(t, b->arg[i].plan);
     }

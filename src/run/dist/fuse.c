@@ -158,7 +158,7 @@ takes_operand(const axe_between *b, axe_fuse *out)
         axe_by_rows            rows;
 
         if (!is_one_step(a->plan) || a->turning || a->bound || a->numbers ||
-            a->tensor == b->result.tensor || a->plan->time <= most ||
+            a->halo || a->tensor == b->result.tensor || a->plan->time <= most ||
             !axe_kernel_by_rows(k, k->param[i], &rows))
             continue;
         most = a->plan->time;

@@ -19,6 +19,7 @@ local_load(localizer *l, const axe_node *n)
 {
     axe_chooser      *c = l->c;
     axe_turning      *turning;
+    const axe_halo   *h = axe_halo_of(c, n);
     const axe_tensor *need = axe_needed(c, n, &turning);
     const axe_node  **sub = axe_new_array(c->cx, const axe_node *, n->n_arg);
     const axe_between_arg *a = axe_operand_needed(
@@ -28,7 +29,10 @@ local_load(localizer *l, const axe_node *n)
         axe_dist_turn turn;
         int           i = axe_load_index(c, n, k, &turn);
 
-        sub[k] = i < 0        ? localize(l, n->arg[k])
+        sub[k] = h && h->window[k]
+                     ? axe_node2(c->cx, AXE_OP_sub, localize(l, n->arg[k]),
+                                 axe_halo_extent(c, h, k, true))
+                 : i < 0      ? localize(l, n->arg[k])
                  : turn.index ? axe_var_node(c->cx, n->arg[k]->at, turn.index)
                               : n->arg[k];
     }

@@ -229,9 +229,9 @@ run_device(stage *s, const axe_dist_piecing *g)
     for (int i = 0; i < k->n_param; i++) {
         int t = axe_dist_find(r->d, k->param[i]->name);
 
-        s->array[i] =
-            axe_dist_array(r->cx, r->d, r->rank, axe_dist_tensor(r->d, t),
-                           k->param[i]->name, r->data[t]);
+        s->array[i] = axe_dist_array(r->cx, r->d, s->frame, r->rank,
+                                     axe_dist_tensor(r->d, t),
+                                     k->param[i]->name, r->data[t]);
     }
     return run_stage(s, g);
 }
@@ -257,7 +257,7 @@ run_between(stage *s, const axe_dist_piecing *g)
     if (st == AXE_OK && !s->fuse->giving)
         st = axe_dist_result(r, b, &data[n], &own[n]);
     if (st == AXE_OK) {
-        s->array = axe_dist_arrays(r, b, data);
+        s->array = axe_dist_arrays(r, b, s->frame, data);
         st = run_stage(s, g);
     }
     if (st == AXE_OK && !s->fuse->giving)

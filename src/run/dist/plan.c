@@ -40,6 +40,8 @@ need_heap_of(axe_dist_plan *p, const axe_between_arg *a)
     need_heap(p, a->plan);
     for (int64_t i = 0; a->turning && i < a->turning->n_plan; i++)
         need_heap(p, a->turning->plan[i]);
+    for (int i = 0; a->halo && i < a->halo->n_plan; i++)
+        need_heap(p, a->halo->plan[i]);
 }
 
 /* How results come to where they are kept: to device 0. */

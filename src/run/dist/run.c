@@ -144,7 +144,7 @@ run_device(axe_dist_runner *r, int number, const axe_frame *f)
         int t = axe_dist_find(r->d, k->param[i]->name);
 
         array[i] =
-            axe_dist_array(r->cx, r->d, r->rank, axe_dist_tensor(r->d, t),
+            axe_dist_array(r->cx, r->d, f, r->rank, axe_dist_tensor(r->d, t),
                            k->param[i]->name, r->data[t]);
     }
     return axe_dist_launch(r, r->part[number], k, array, f, NULL, 0);
@@ -174,7 +174,7 @@ axe_dist_bring(axe_dist_runner *r, const axe_between *b, int i,
     data[i] = r->data[a->tensor];
     if (!plan)
         return AXE_OK;
-    n = axe_dist_part(r->d, r->rank, a->local, NULL, NULL);
+    n = axe_dist_part_at(r->d, f, r->rank, a->local, NULL, NULL);
     AXE_TRY(axe_dist_room(r, t, n, &data[i]));
     return a->bound ? axe_dist_bring_below(r, a, data[a->bound->arg], data[i])
                     : move(r, t, plan, r->data[a->tensor], data[i]);
@@ -191,14 +191,15 @@ reads_result(const axe_between *b)
 }
 
 axe_array *
-axe_dist_arrays(const axe_dist_runner *r, const axe_between *b, void **data)
+axe_dist_arrays(const axe_dist_runner *r, const axe_between *b,
+                const axe_frame *f, void **data)
 {
     const axe_kernel *k = b->program->kernel;
     axe_array        *array = axe_new_array(r->cx, axe_array, k->n_param);
 
     for (int i = 0; i < k->n_param; i++)
         array[i] =
-            axe_dist_array(r->cx, r->d, r->rank,
+            axe_dist_array(r->cx, r->d, f, r->rank,
                            i < b->n_arg ? b->arg[i].local : b->result.local,
                            k->param[i]->name, data[i]);
     return array;
@@ -265,7 +266,7 @@ run_between(axe_dist_runner *r, const axe_between *b, void *e,
         st = axe_dist_result(r, b, &data[n], &own[n]);
     if (st == AXE_OK)
         st = axe_dist_launch(r, e, b->program->kernel,
-                             axe_dist_arrays(r, b, data), f, NULL, 0);
+                             axe_dist_arrays(r, b, f, data), f, NULL, 0);
     if (st == AXE_OK)
         st = axe_dist_deliver(r, b, f, data[n]);
     for (int i = 0; i <= n; i++)

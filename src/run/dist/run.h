@@ -88,7 +88,7 @@ axe_status axe_dist_runner_free(axe_dist_runner *r, axe_status st);
 
 /* The arguments of what the statement computes: operands, then the result. */
 axe_array *axe_dist_arrays(const axe_dist_runner *r, const axe_between *b,
-                           void **data);
+                           const axe_frame *f, void **data);
 /* Sizes as this rank has them, but for `rows`, which is n. */
 AXE_CHECK axe_status axe_dist_launch(axe_dist_runner *r, void *e,
                                      const axe_kernel *k,

@@ -26,16 +26,17 @@ parts_of(const world *w, int tensor)
 }
 
 static size_t
-bytes_of(const world *w, int64_t q, const axe_tensor *t)
+bytes_of(const world *w, const axe_frame *f, int64_t q, const axe_tensor *t)
 {
     return (size_t)axe_type_bytes(t->type,
-                                  axe_dist_part(w->d, q, t, NULL, NULL));
+                                  axe_dist_part_at(w->d, f, q, t, NULL, NULL));
 }
 
 static axe_status
-make_part(const world *w, int64_t q, const axe_tensor *t, void **out)
+make_part(const world *w, const axe_frame *f, int64_t q, const axe_tensor *t,
+          void **out)
 {
-    *out = calloc(bytes_of(w, q, t) + 64, 1);
+    *out = calloc(bytes_of(w, f, q, t) + 64, 1);
     if (*out)
         return AXE_OK;
     return axe_fail(w->cx, t->at, AXE_EDEVICE,
@@ -52,7 +53,7 @@ take_parts(const world *w, void *const *data)
         for (int64_t q = 0; q < w->d->n_device; q++) {
             const axe_tensor *t = axe_dist_tensor(w->d, i);
 
-            AXE_TRY(make_part(w, q, t, &parts_of(w, i)[q]));
+            AXE_TRY(make_part(w, NULL, q, t, &parts_of(w, i)[q]));
             if (i >= w->d->k->n_param || !axe_dist_is_first(w->d, q, t))
                 continue;
             axe_dist_cut(w->d, q, t, data[i], parts_of(w, i)[q]);
@@ -126,8 +127,9 @@ run_device(world *w, const axe_program *p, const axe_frame *f)
         for (int i = 0; i < k->n_param; i++) {
             int t = axe_dist_find(w->d, k->param[i]->name);
 
-            array[i] = axe_dist_array(w->cx, w->d, q, axe_dist_tensor(w->d, t),
-                                      k->param[i]->name, parts_of(w, t)[q]);
+            array[i] =
+                axe_dist_array(w->cx, w->d, f, q, axe_dist_tensor(w->d, t),
+                               k->param[i]->name, parts_of(w, t)[q]);
         }
         AXE_TRY(axe_program_simulate(w->cx, p, k->n_param, array,
                                      sizes_of(w, q, k, f, size), size, w->with,
@@ -155,11 +157,12 @@ data_of(const world *w, const doing *s, int i)
 }
 
 static axe_status
-make_own(const world *w, const doing *s, int i, const axe_tensor *local)
+make_own(const world *w, const doing *s, int i, const axe_frame *f,
+         const axe_tensor *local)
 {
     s->own[i] = true;
     for (int64_t q = 0; q < w->d->n_device; q++)
-        AXE_TRY(make_part(w, q, local, &data_of(w, s, i)[q]));
+        AXE_TRY(make_part(w, f, q, local, &data_of(w, s, i)[q]));
     return AXE_OK;
 }
 
@@ -177,7 +180,7 @@ bring(world *w, const doing *s, int i, const axe_frame *f)
         memcpy(data_of(w, s, i), have, (size_t)w->d->n_device * sizeof *have);
         return AXE_OK;
     }
-    AXE_TRY(make_own(w, s, i, a->local));
+    AXE_TRY(make_own(w, s, i, f, a->local));
     if (a->bound) {
         bound = axe_dist_bound_of(w->cx, w->d, a->bound, &n_number);
         bound.value = data_of(w, s, a->bound->arg)[0];
@@ -198,7 +201,7 @@ compute(const world *w, const doing *s, const axe_frame *f)
     for (int64_t q = 0; q < w->d->n_device; q++) {
         for (int i = 0; i < k->n_param; i++)
             array[i] =
-                axe_dist_array(w->cx, w->d, q,
+                axe_dist_array(w->cx, w->d, f, q,
                                i < b->n_arg ? b->arg[i].local : b->result.local,
                                k->param[i]->name, data_of(w, s, i)[q]);
         AXE_TRY(axe_launch(w->cx, s->e, k->n_param, array,
@@ -232,7 +235,7 @@ deliver(world *w, const axe_between *b, const axe_frame *f, void *const *from)
                                   parts_of(w, t)));
     for (int64_t q = 0; q < w->d->n_device; q++) {
         void  *to = parts_of(w, t)[q];
-        size_t bytes = bytes_of(w, q, dst);
+        size_t bytes = bytes_of(w, f, q, dst);
 
         if (!plan && from[q] != to)
             memcpy(to, from[q], bytes);
@@ -249,7 +252,7 @@ compute_between(world *w, const doing *s, const axe_frame *f)
 
     for (int i = 0; i < n; i++)
         AXE_TRY(bring(w, s, i, f));
-    AXE_TRY(make_own(w, s, n, s->b->result.local));
+    AXE_TRY(make_own(w, s, n, f, s->b->result.local));
     AXE_TRY(compute(w, s, f));
     return deliver(w, s->b, f, data_of(w, s, n));
 }
@@ -358,7 +361,8 @@ send_home(world *w, void *const *data)
             AXE_TRY(axe_dist_sim_move(w, k->param[i]->at, k->param[i],
                                       w->p->home[i], NULL, parts_of(w, i), to));
         else
-            memcpy(data[i], parts_of(w, i)[0], bytes_of(w, 0, k->param[i]));
+            memcpy(data[i], parts_of(w, i)[0],
+                   bytes_of(w, NULL, 0, k->param[i]));
     }
     return AXE_OK;
 }

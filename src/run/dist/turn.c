@@ -154,6 +154,7 @@ axe_cut_index(const axe_chooser *c, const axe_node *sub, const axe_node *extent,
     for (int a = 0; a < c->d->k->n_axis; a++)
         if (axe_turn_find(c, sub, extent, a, &i, turn) && axis_of(c, i) == a)
             return i;
+    turn->index = NULL;
     return -1;
 }
 
@@ -240,5 +241,7 @@ axe_dist_plan_at(const axe_dist *d, const axe_frame *f,
 {
     const axe_turning *t = a->turning;
 
+    if (a->halo && a->halo->n_loop > 0)
+        return axe_halo_plan_at(d, f, a->halo);
     return t && t->plan ? t->plan[number_of(d, f, t)] : a->plan;
 }
