@@ -1,0 +1,244 @@
+#!/usr/bin/env bash
+# Statements between devices that look at what is around a device's own: halos of
+# stencils and convolutions on 1 to 8 devices against the reference and NumPy, with
+# the bytes that move; random subscripts; what `axe explain` and `axe sim` say.
+# Given: AXE the command, SRC the source directory, PYTHON with NumPy.
+set -u
+export AXE_CC="${CC:-gcc} -O0" # kernels are small, and the compiler takes longest
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failed=0
+D=$SRC/kernels/dist/stencil.axe
+
+fail() {
+    echo "FAILED $*"
+    failed=1
+}
+
+runs() {
+    "$AXE" run "$@" --check >out 2>&1 </dev/null && grep -q ': ok, ' out &&
+        ! grep 'check .*: ' out | grep -qv ': ok, ' && return
+    fail "axe run $*"
+    sed 's/^/    /' out
+}
+
+# elements of f32 that a run has moved, counted where they are copied and by plans
+moved() {
+    local n
+    n=$("$PYTHON" -c "from halo import *
+print(4 * ($1))") || fail "the oracle of $2"
+    grep -q "moved    $n bytes between devices, as planned" out ||
+        fail "$2: $n bytes wanted, $(grep moved out)"
+}
+
+same() { "$PYTHON" -c "import numpy as np; from halo import *
+L = lambda n: np.load(n + '.npy')
+$1" || fail "NumPy: $2"; }
+
+says() { grep -qF -- "$1" "$2" || fail "'$1' is not in $(cat "$2")"; }
+
+# What devices have, and lack of windows, one dimension after the other; stencils.
+cat >halo.py <<'PY'
+import numpy as np
+
+def block(n, p, q):
+    """Indices that device q of p has of n."""
+    b = -(-n // p)
+    return range(min(q * b, n), min((q + 1) * b, n))
+
+def near(n, p, q, before, behind):
+    own = block(n, p, q)
+    return range(max(own.start - before, 0), min(own.stop + behind, n)) if len(own) else own
+
+def border(n, p, before, behind):
+    """Of one dimension, what all devices lack."""
+    return sum(len(near(n, p, q, before, behind)) - len(block(n, p, q)) for q in range(p))
+
+def borders(h, w, p, r, across):
+    """Of two over p by r devices: of windows in both, or in one at a time."""
+    lack = 0
+    for q in range(p):
+        for s in range(r):
+            own = len(block(h, p, q)) * len(block(w, r, s))
+            tall, wide = len(near(h, p, q, 1, 1)), len(near(w, r, s, 1, 1))
+            if across:
+                lack += tall * wide - own
+            else:
+                lack += tall * len(block(w, r, s)) + len(block(h, p, q)) * wide - 2 * own
+    return lack
+
+def heat(x, steps):
+    x = x.astype("f8")
+    for _ in range(steps):
+        a = np.pad(x, 1)
+        x = x + 0.125 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] - 4 * x)
+    return x
+
+def blur(x, k):
+    a = np.pad(x, 1)
+    return sum(k[i, j] * a[i:i + x.shape[0], j:j + x.shape[1]] for i in range(3) for j in range(3))
+
+def causal(x, f):
+    a = np.pad(x, ((len(f) - 1, 0), (0, 0)))
+    return sum(f[r] * a[len(f) - 1 - r:len(a) - r] for r in range(len(f)))
+
+def strided(x, f, o):
+    a = np.pad(x, ((0, 2 * o + len(f)), (0, 0)))
+    return sum(a[r:r + 2 * o:2] @ f[r].T for r in range(len(f)))
+PY
+export PYTHONPATH=$tmp
+"$PYTHON" - <<'PY' || fail "make arrays"
+import numpy as np
+rng = np.random.default_rng(5)
+for n, s in dict(x=(29, 40), big=(187, 210), k=(3, 3), s=(53, 6), f=(5, 6), g=(4, 3, 6), tiny=(3, 40), few=(3, 6)).items():
+    np.save(n + ".npy", rng.standard_normal(s).astype("f4"))
+PY
+"$AXE" fmt --check "$D" || fail "the form of stencil.axe"
+
+teams="1 2 3 4 8"
+[ "${AXE_SHARE:-1}" = 1 ] || teams=3
+for n in $teams; do
+    for x in x tiny; do
+        runs "$D" heat N=1 X=$x.npy Y=y.npy --devices $n
+        same "assert np.allclose(L('y'), heat(L('$x'), 4), atol=1e-5)" "heat of $x on $n"
+        h=29
+        [ $x = x ] || h=3
+        moved "4 * 40 * border($h, $n, 1, 1)" "heat of $x on $n"
+    done
+    # longer than what a device has of a few rows
+    for s in s few; do
+        runs "$D" causal N=1 X=$s.npy F=f.npy Y=y.npy --devices $n
+        same "assert np.allclose(L('y'), causal(L('$s'), L('f')), atol=1e-5)" "causal of $s on $n"
+        [ $s = few ] || moved "6 * border(53, $n, 4, 0)" "causal of $s on $n"
+    done
+    runs "$D" strided N=1 X=s.npy F=g.npy Y=y.npy O=25 --devices $n
+    same "assert np.allclose(L('y'), strided(L('s'), L('g'), 25), atol=1e-4)" "strided on $n"
+    moved "6 * sum(len(set(range(2 * o[0], min(2 * o[-1] + 4, 53))) - set(block(53, $n, q)))
+        for q in range($n) for o in [block(25, $n, q)] if len(o))" "strided on $n"
+done
+for mesh in "1 4" "2 2" "2 3" "4 2" "8 1"; do
+    set -- $mesh
+    [ "${AXE_SHARE:-1}" = 1 ] || [ "$mesh" = "2 3" ] || continue
+    runs "$D" heat2 X=x.npy Y=y.npy N=$1 P=$2 --devices $(($1 * $2))
+    same "assert np.allclose(L('y'), heat(L('x'), 4), atol=1e-5)" "heat2 on $mesh"
+    moved "4 * borders(29, 40, $1, $2, False)" "heat2 on $mesh"
+    runs "$D" blur X=big.npy K=k.npy Y=y.npy N=$1 P=$2 --devices $(($1 * $2))
+    same "assert np.allclose(L('y'), blur(L('big'), L('k')), atol=1e-5)" "blur on $mesh"
+    moved "borders(187, 210, $1, $2, True)" "blur on $mesh"
+    runs "$D" causal X=s.npy F=f.npy Y=y.npy N=$1 P=$2 --devices $(($1 * $2))
+    moved "6 * border(53, $1 * $2, 4, 0)" "causal on $mesh"
+done
+
+# Windows that go by loops around; conditions, and zeros beyond the ends; a row for
+# all; halves; what is clamped; two windows far apart; copies; a fold that is no sum.
+cat >more.axe <<'EOF2'
+mesh gpu[P], copy[2];
+
+kernel more(in f32 X[M @ gpu, K], in f32 C[M], in f32 V[3], out f32 L[M @ gpu, K], out f32 G[M @ gpu, K],
+            out f32 A[M @ gpu, K], out f32 H[M @ gpu, K], out f32 T[M @ gpu, K], out f32 F[M @ gpu, K],
+            out f32 N[M @ gpu, K], out f32 R[M @ gpu, K])
+{
+    index m, k, j;
+
+    L[m, k] = 0 * X[m, k];
+    for (t : 3)
+        for (u : 2) L[m, k] = L[m, k] + f32(t + 1) * X[m - 2*t + u, k];
+    G[m, k] = m > 0 ? X[m - 1, k] : 7 + X[m + 1, k];
+    A[m, k] = X[m, k] + X[M / 2, k];
+    H[m, k] = X[m / 2, k] + X[(m + 3) / 4 + 1, k];
+    T[m, k] = X[min(m + 1, M - 1), k] - X[max(m - 1, 0), k];
+    F[m, k] = X[m - 7, k] * X[m + 7, k] + C[m];
+    N[m, k] = max[j](V[j] * X[m + j - 1, k]);
+    R[m, k] = X[M - 1 - m, k] - X[M - m, k];
+}
+EOF2
+"$AXE" fmt --check more.axe || fail "the form of more.axe"
+for p in 1 2 3 4; do
+    [ "${AXE_SHARE:-1}" = 1 ] || [ $p = 3 ] || continue
+    for m in 23 2; do
+        runs more.axe --random M=$m K=9 P=$p --devices $((2 * p))
+        grep -q ' bytes between devices, as planned' out || fail "bytes of more on $p: $(grep moved out)"
+    done
+done
+
+# random subscripts; the same in the simulator
+"$PYTHON" - "${AXE_SHARE:-1}" <<'PY' || fail "make kernels"
+import random, sys
+rng = random.Random(20261129)
+
+def term(v):
+    return v if rng.random() < 0.6 else f"{rng.choice([2, 3])}*{v}" if rng.random() < 0.5 else f"(0 - {v})"
+
+def sub(n, v, w):
+    s = f"{term(v)} + {rng.randrange(-4, 5)}"
+    if rng.random() < 0.2: s += f" + {term(w)}"
+    if rng.random() < 0.3: s += " + j"
+    if rng.random() < 0.2: s = f"({s}) / {rng.choice([2, 3])}"
+    if rng.random() < 0.2: s = f"min(max({s}, 0), {n} - 1)"
+    return v if rng.random() < 0.2 else s
+
+for i in range(6 if sys.argv[1] == "1" else 1):
+    lay = rng.choice(["M @ x, N @ y", "M @ y, N @ x", "M @ (x, y), N", "M @ x, N", "M, N @ y", "M, N"])
+    body = outs = ""
+    for s in range(4):
+        value = " + ".join(f"X[{sub('M', 'm', 'n')}, {sub('N', 'n', 'm')}]" for _ in range(rng.choice([1, 2, 3])))
+        fold, c = rng.choice(["sum", "max"]), rng.choice([1, 2, 4])
+        outs += f", out f32 Y{s}[M @ x, N @ y]"
+        body += f"    Y{s}[m, n] = {fold}[j](W{c}[j] * ({value}));\n"
+    with open(f"random{i}.axe", "w") as f:
+        f.write(f"mesh x[A], y[B];\n\nkernel k(in f32 X[{lay}], in f32 W1[1], in f32 W2[2], in f32 W4[4]{outs})\n{{\n    index m, n, j;\n\n{body}}}\n")
+PY
+i=0
+for f in random*.axe; do
+    for mesh in "A=2 B=2" "A=3 B=1" "A=4 B=2" "A=1 B=2"; do
+        i=$((i + 1))
+        a=${mesh#A=} b=${mesh#*B=}
+        a=${a% *}
+        [ $((i % 2)) = 0 ] || runs "$f" --random M=$((i * 5 % 17 + 1)) N=$((i * 7 % 13 + 1)) $mesh --devices $((a * b))
+        grep -q ' bytes between devices, as planned' out || fail "bytes of $f: $(grep moved out)"
+    done
+    "$AXE" sim "$f" --random M=11 N=7 A=2 B=2 --check >out 2>&1 || {
+        fail "axe sim $f"
+        cat out
+    }
+done
+
+# what it says
+"$AXE" explain "$D" heat N=1 P=4 H=100 W=8 >e || fail explain
+says '  of its dimension 0 devices look at h - 1, h + 1: device 0 at [0, 26), 1 at [24, 51), 2 at [49, 76), 3 at [74, 100)' e
+says '    halo exchange' e
+says '      bound   16 elements to the device that needs most, 48 to all: the plan has just these' e
+# of both axes at once, one operand; of one at a time, two, and no corners
+"$AXE" explain "$D" blur N=2 P=2 H=100 W=100 >e || fail explain
+[ "$(grep -c 'halo exchange$' e)" = 1 ] || fail "halos of blur: $(cat e)"
+says 'bound   101 elements to the device that needs most, 404 to all: the plan has just these' e
+"$AXE" explain "$D" heat2 N=2 P=2 H=100 W=100 >e || fail explain
+[ "$(grep -c 'halo exchange$' e)" = 2 ] || fail "halos of heat2: $(cat e)"
+# what is not beside what a device has is no halo
+cat >far.axe <<'EOF2'
+mesh gpu[P];
+
+kernel far(in f32 X[M @ gpu, K], out f32 Y[M @ gpu, K])
+{
+    index m, k;
+
+    Y[m, k] = X[m / 8, k];
+}
+EOF2
+"$AXE" explain far.axe M=800 P=8 >e || fail explain
+says 'device 0 at [0, 13), 1 at [12, 25), 2 at [25, 38), 3 at [37, 50), ...' e
+grep -q halo e && fail "it is no halo: $(cat e)"
+"$AXE" explain more.axe M=230 P=4 >e || fail explain
+says '  as loops go on, by 6 plans; here the one that moves most' e
+
+for n in 1 2 3 4; do
+    for k in "heat H=11 W=5" "causal S=13 C=3 R=4" "strided S=21 D=3 E=2 R=3 O=10"; do
+        "$AXE" sim "$D" $k N=1 --random --devices $n --check >out 2>&1 && grep -q ': ok, ' out || {
+            fail "axe sim $k on $n"
+            cat out
+        }
+    done
+done
+"$AXE" sim more.axe --random M=23 K=3 P=3 --check >out 2>&1 || fail "axe sim more: $(cat out)"
+exit $failed
