@@ -50,6 +50,11 @@ right -t sm_90a $D/mlp.axe mlp_sequence T=9 H=20 F=30 --devices 3
 right -t sm_90a $D/all2all.axe combine P=3 C=2 H=5 T=7 S=2 E=6 --devices 3
 PTX_CC=80 right -t sm_80 $D/all_reduce.axe ring M=1000 --devices 4
 right -t sm_90a $D/reshard.axe swap R=10 C=7 N=2 P=2
+# borders of neighbours, with corners, and of several of a few rows
+right -t sm_90a $D/stencil.axe heat H=29 W=40 N=1 --devices 3
+grep -q 'moved    2560 bytes' out || fail "borders: what moves"
+right -t sm_90a $D/stencil.axe blur H=54 W=44 N=2 P=2
+right -t sm_90a $D/stencil.axe causal S=5 C=9 R=4 N=1 --devices 3
 # boxes of which a side is a progression of runs, of four dimensions, of numbers
 # of other widths, and sums of what begins at no 16 bytes
 cat >boxes.axe <<'END'

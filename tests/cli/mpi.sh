@@ -130,6 +130,11 @@ np.save('$tmp/pick', np.array([[0], [1], [4], [4], [6], [2], [0]], 'i4'))"
         expert="$tmp/e.npy" count="$tmp/c.npy" used="$tmp/u.npy" C=6 E=7
     check 'kernel, two axes' 0 'check Y: ok, 70 elements' \
         $run -n 4 $K "$SRC/kernels/dist/reshard.axe" swap R=10 C=7 N=2 P=2
+    # 4 steps, in which 29 rows of 40, 10 of them each, have 4 of neighbours' rows
+    check 'kernel, borders' 0 'moved    2560 bytes between devices, as planned' \
+        $run -n 3 $K "$SRC/kernels/dist/stencil.axe" heat N=1 H=29 W=40
+    check 'kernel, corners' 0 'check Y: ok, 2376 elements' \
+        $run -n 4 $K "$SRC/kernels/dist/stencil.axe" blur N=2 P=2 H=54 W=44
     check 'kernel, layer' 0 'check Y: ok, 140 elements' \
         $run -n 3 $K "$SRC/kernels/dist/transformer.axe" T=7 H=20 A=5 D=4 F=26
     check 'kernels that differ' 1 'ranks differ in what they launch: rank 0 has total of text ' \
