@@ -143,7 +143,7 @@ kernel more(in f32 X[M @ gpu, K], in f32 C[M], in f32 V[3], out f32 L[M @ gpu, K
 
     L[m, k] = 0 * X[m, k];
     for (t : 3)
-        for (u : 2) L[m, k] = L[m, k] + f32(t + 1) * X[m - 2*t + u, k];
+        for (u : 2) L[m, k] = L[m, k] + f32(t + 1) * X[m + 2*t + u - 4, k];
     G[m, k] = m > 0 ? X[m - 1, k] : 7 + X[m + 1, k];
     A[m, k] = X[m, k] + X[M / 2, k];
     H[m, k] = X[m / 2, k] + X[(m + 3) / 4 + 1, k];
