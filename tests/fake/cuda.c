@@ -332,6 +332,48 @@ CALL(StreamQuery, (void *stream))
     return fails("StreamQuery");
 }
 
+/* Streams wait for nothing here. */
+CALL(StreamCreate, (void **stream, unsigned flags))
+{
+    int bad = fails("StreamCreate");
+
+    *stream = bad ? NULL : malloc(1);
+    fake_count(!bad);
+    return flags == 1 ? bad : 1;
+}
+
+CALL(StreamDestroy_v2, (void *stream))
+{
+    free(stream);
+    fake_count(-1);
+    return 0;
+}
+
+CALL(StreamWaitEvent, (void *stream, void *event, unsigned flags))
+{
+    (void)stream;
+    return !event || flags ? 400 : fails("StreamWaitEvent");
+}
+
+CALL(StreamWriteValue32_v2,
+     (void *stream, uint64_t at, uint32_t value, unsigned flags))
+{
+    (void)stream;
+    (void)flags;
+    *(uint32_t *)(uintptr_t)at = value;
+    return fails("StreamWriteValue32_v2");
+}
+
+CALL(StreamWaitValue32_v2,
+     (void *stream, uint64_t at, uint32_t value, unsigned flags))
+{
+    (void)stream;
+    (void)at;
+    (void)value;
+    (void)flags;
+    return fails("StreamWaitValue32_v2");
+}
+
 CALL(CtxSetCurrent, (void *ctx))
 {
     (void)ctx;
@@ -354,8 +396,24 @@ CALL(MemsetD8_v2, (uint64_t p, unsigned char byte, size_t bytes))
 
 CALL(EventCreate, (void **event, unsigned flags))
 {
+    int bad = fails("EventCreate");
+
     (void)flags;
-    *event = log_text;
+    *event = bad ? NULL : log_text;
+    fake_count(!bad);
+    return bad;
+}
+
+CALL(EventSynchronize, (void *event))
+{
+    (void)event;
+    return 0;
+}
+
+CALL(EventDestroy_v2, (void *event))
+{
+    (void)event;
+    fake_count(-1);
     return 0;
 }
 
@@ -367,7 +425,7 @@ CALL(EventRecord, (void *event, void *stream))
     waits++; /* for which events are there */
     between = launched;
     launched = 0;
-    return 0;
+    return fails("EventRecord");
 }
 
 /* Not yet, unless $FAKE_SLOW: then the host was slower than the GPU. */

@@ -59,3 +59,9 @@ _Static_assert(sizeof(CUmulticastObjectProp) == 32 &&
                    offsetof(CUmulticastObjectProp, handleTypes) == 16 &&
                    CU_MULTICAST_GRANULARITY_MINIMUM == 0,
                "multicast");
+_Static_assert(CU_STREAM_NON_BLOCKING == 1 && CU_EVENT_DISABLE_TIMING == 2 &&
+                   CU_EVENT_WAIT_DEFAULT == 0,
+               "streams and events");
+_Static_assert(CU_STREAM_WRITE_VALUE_DEFAULT == 0 &&
+                   CU_STREAM_WAIT_VALUE_GEQ == 0,
+               "words that streams write and wait for");

@@ -20,15 +20,3 @@ CALL(DevicePrimaryCtxRelease_v2, (int device))
     fake_release();
     return 0;
 }
-
-CALL(EventSynchronize, (void *event))
-{
-    (void)event;
-    return 0;
-}
-
-CALL(EventDestroy_v2, (void *event))
-{
-    (void)event;
-    return 0;
-}

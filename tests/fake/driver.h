@@ -39,6 +39,7 @@ typedef struct cast_prop {
 /* vmm.c: how many GPUs there are; the driver starts, and a GPU is opened, which
  * gives a result; is there none of what the attribute says? */
 int  fake_gpus(void);
+int  fake_own(void); /* the GPU of this process */
 void fake_start(void);
 int  fake_retain(int device);
 void fake_release(void);

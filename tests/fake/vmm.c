@@ -5,12 +5,14 @@
  * $FAKE_GPUS (1) says how many there are; GPUs $FAKE_APART (a digit each) reach
  * no other; $FAKE_NO=NUMBER: that attribute is 0; $FAKE_GRAIN (2 MiB): of
  * blocks, twice that on GPU 1, and so on.  $FAKE_FAIL=NAME:NUMBER makes a call
- * fail, with $FAKE_FAIL_ON=N on GPU N alone.  fake_left() counts blocks,
- * mappings, addresses and allocations that are there, and a GPU
+ * fail, with $FAKE_FAIL_ON=N on GPU N alone, with $FAKE_FAIL_AT=N from the N-th
+ * of them on; $FAKE_DIE=NAME:N ends the process there by a signal.  fake_left()
+ * counts blocks, mappings, addresses and allocations that are there, and a GPU
  * that is closed at last says so where there are some; fake_order() is what was
  * asked. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,12 @@ fake_gpus(void)
     return number("FAKE_GPUS", 1);
 }
 
+int
+fake_own(void)
+{
+    return own;
+}
+
 void
 fake_start(void)
 {
@@ -105,16 +113,30 @@ fake_has_not(int attribute)
     return number("FAKE_NO", -1) == attribute;
 }
 
-int
-fake_fails(const char *name)
+/* The number behind the call's name, on this GPU; 0: it is another's. */
+static int
+named(const char *variable, const char *name)
 {
-    const char *want = getenv("FAKE_FAIL");
+    const char *want = getenv(variable);
     size_t      n = strlen(name);
 
     if (!want || strncmp(want, name, n) != 0 || want[n] != ':' ||
         (getenv("FAKE_FAIL_ON") && number("FAKE_FAIL_ON", 0) != own))
         return 0;
     return atoi(want + n + 1);
+}
+
+int
+fake_fails(const char *name)
+{
+    static int n_failing, n_dying;
+    int        dies = named("FAKE_DIE", name), fails = named("FAKE_FAIL", name);
+
+    if (dies && ++n_dying == dies)
+        raise(SIGKILL);
+    if (fails && ++n_failing < number("FAKE_FAIL_AT", 1))
+        return 0;
+    return fails;
 }
 
 static int

@@ -3,8 +3,8 @@
  *
  * AXE_CUDA and AXE_NVRTC name this library.  $PTX_CC is the compute capability
  * (90), $PTX_ORDER when asynchronous things are done (0 at once, 1 as late as
- * can be, else a seed), $PTX_LATE=1: what goes into a stream is done when
- * somebody waits for it. */
+ * can be, else a seed), $PTX_LATE when what goes into streams is (streams.c).
+ */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 #include "../fake/driver.h"
 #include "ptx.h"
+#include "streams.h"
 
 enum { INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500, FAILED = 719, N_SM = 4 };
 
@@ -35,81 +36,64 @@ setting(const char *name, int usual)
     return s ? atoi(s) : usual;
 }
 
-/* --------------------------------------------------------------- the stream */
+/* -------------------------------------------------------------- what is done
+ */
 
-enum { MOST_LATE = 4096, MOST_ARG = 64 };
-
-/* A launch, or what is to be copied or filled. */
-typedef struct late {
-    const ptx_kernel *kernel;
-    int               blocks, threads, shared;
-    bool              early, together;
-    void             *arg[MOST_ARG];
-    void             *to, *from;
-    int               byte;
-    size_t            bytes;
-} late;
-
-static late *queue;
-static int   n_late;
-
-static bool        do_bytes(const late *l);
+static bool        do_bytes(const stream_work *w);
 static ptx_region *region_of(uint64_t p, size_t bytes);
+static int         do_free(void *p);
 
 static int
-do_one(const late *l)
+launch(const stream_work *w)
 {
     bool ok;
 
-    if (!l->kernel)
-        return do_bytes(l) ? 0 : refuse("memory that was not allocated");
     gpu.said[0] = '\0';
-    gpu.early = l->early;
-    gpu.together = l->together;
-    ok = ptx_launch(&gpu, l->kernel, l->blocks, l->threads, l->shared,
-                    (void **)(uintptr_t)l->arg);
+    gpu.early = w->early;
+    gpu.together = w->together;
+    ok = ptx_launch(&gpu, w->kernel, w->blocks, w->threads, w->shared,
+                    (void **)(uintptr_t)w->arg);
     gpu.early = gpu.together = false;
     return ok ? 0 : FAILED;
 }
 
-/* All that is in the stream. */
+/* Ranks' streams wait for it, so all that is before it has to be seen. */
 static int
-drain(void)
+write_word(const stream_work *w)
 {
-    int bad = 0;
+    ptx_region *r = region_of((uint64_t)(uintptr_t)w->to, sizeof w->value);
 
-    for (int i = 0; i < n_late; i++) {
-        late *l = &queue[i];
-
-        bad = bad ? bad : do_one(l);
-        for (int k = 0; l->kernel && k < l->kernel->n_param; k++)
-            free(l->arg[k]);
-    }
-    n_late = 0;
-    return bad;
+    if (!r || (uintptr_t)w->to % sizeof w->value != 0)
+        return refuse("a word that was not allocated");
+    memset(r->known + ((unsigned char *)w->to - r->data), 1, sizeof w->value);
+    __atomic_store_n((uint32_t *)w->to, w->value, __ATOMIC_SEQ_CST);
+    return 0;
 }
 
-/* Now, or when the stream is waited for: then with copies of the arguments. */
-static int
-put(late *l)
+int
+stream_do(const stream_work *w)
 {
-    if (!setting("PTX_LATE", 0))
-        return do_one(l);
-    if (!queue)
-        queue = calloc(MOST_LATE, sizeof *queue);
-    if (!queue || n_late == MOST_LATE)
-        return NO_MEMORY;
-    for (int k = 0; l->kernel && k < l->kernel->n_param; k++) {
-        size_t n = (size_t)l->kernel->param[k].bytes;
-        void  *own = aligned_alloc(64, (n + 63) / 64 * 64);
-
-        if (!own)
-            return NO_MEMORY;
-        memcpy(own, l->arg[k], n);
-        l->arg[k] = own;
+    switch (w->kind) {
+    case S_LAUNCH:
+        return launch(w);
+    case S_BYTES:
+        return do_bytes(w) ? 0 : refuse("memory that was not allocated");
+    case S_FREE:
+        return do_free(w->to);
+    case S_WRITE:
+        return write_word(w);
+    default:
+        return 0;
     }
-    queue[n_late++] = *l;
-    return 0;
+}
+
+bool
+stream_may(const stream_work *w)
+{
+    return w->kind != S_WAIT ||
+           (int32_t)(__atomic_load_n((const uint32_t *)w->from,
+                                     __ATOMIC_SEQ_CST) -
+                     w->value) >= 0;
 }
 
 CALL(Init, (unsigned flags))
@@ -238,16 +222,20 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
 {
     enum { FREE = 48 << 10 };
     const ptx_kernel *k = function;
-    late              l = {.kernel = k,
+    stream_work       w = {.kind = S_LAUNCH,
+                           .stream = stream,
+                           .kernel = k,
                            .blocks = (int)gx,
                            .threads = (int)bx,
                            .shared = (int)shared,
                            .early = gpu.early,
                            .together = gpu.together};
+    int               bad = fake_fails("LaunchKernel");
 
-    (void)stream;
     (void)extra;
     gpu.early = gpu.together = false;
+    if (bad)
+        return bad;
     if (gy * gz * by * bz != 1 || gx == 0 || gx % (unsigned)k->cluster != 0)
         return refuse("the grid is not whole clusters of one dimension");
     if (bx % N_LANE != 0 || bx == 0 ||
@@ -259,9 +247,9 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
     for (int i = 0; i < k->n_param && i < MOST_ARG; i++) {
         if (region_of((uint64_t)(uintptr_t)arg[i], 1))
             return refuse("the host reads an argument on the device");
-        l.arg[i] = arg[i];
+        w.arg[i] = arg[i];
     }
-    return put(&l);
+    return stream_put(&w);
 }
 
 /* With one attribute: the kernel may begin before the one before it ends, or
@@ -320,15 +308,12 @@ region_of(uint64_t p, size_t bytes)
     return NULL;
 }
 
-CALL(MemFree_v2, (uint64_t p))
+static int
+do_free(void *p)
 {
     ptx_region **r = &gpu.region, *gone;
-    int          bad = drain();
 
-    if (bad)
-        return bad;
-
-    while (*r && (uint64_t)(uintptr_t)(*r)->data != p)
+    while (*r && (void *)(*r)->data != p)
         r = &(*r)->next;
     gone = *r;
     if (!gone)
@@ -340,9 +325,16 @@ CALL(MemFree_v2, (uint64_t p))
     return 0;
 }
 
+CALL(MemFree_v2, (uint64_t p))
+{
+    int bad = stream_drain_all();
+
+    return bad ? bad : do_free((void *)(uintptr_t)p);
+}
+
 /* Bytes, and of a copy on the device which of them were ever written. */
 static bool
-do_bytes(const late *l)
+do_bytes(const stream_work *l)
 {
     ptx_region *r = region_of((uint64_t)(uintptr_t)l->to, l->bytes);
     ptx_region *s =
@@ -365,7 +357,7 @@ do_bytes(const late *l)
 CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
 {
     ptx_region *r = region_of(to, bytes);
-    int         bad = drain();
+    int         bad = stream_drain(NULL);
 
     if (bad)
         return bad;
@@ -378,7 +370,7 @@ CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
 
 CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
 {
-    int bad = drain();
+    int bad = stream_drain(NULL);
 
     if (bad)
         return bad;
@@ -426,29 +418,27 @@ CALL(MemsetD8_v2, (uint64_t p, unsigned char v, size_t bytes))
 
 CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
 {
-    (void)stream;
-    return put(&(late){.to = (void *)(uintptr_t)p, .byte = v, .bytes = bytes});
+    return stream_put(&(stream_work){.kind = S_BYTES,
+                                     .stream = stream,
+                                     .to = (void *)(uintptr_t)p,
+                                     .byte = v,
+                                     .bytes = bytes});
 }
 
 CALL(MemcpyDtoDAsync_v2,
      (uint64_t to, uint64_t from, size_t bytes, void *stream))
 {
-    (void)stream;
-    return put(&(late){.to = (void *)(uintptr_t)to,
-                       .from = (void *)(uintptr_t)from,
-                       .bytes = bytes});
+    return stream_put(&(stream_work){.kind = S_BYTES,
+                                     .stream = stream,
+                                     .to = (void *)(uintptr_t)to,
+                                     .from = (void *)(uintptr_t)from,
+                                     .bytes = bytes});
 }
 
 CALL(CtxSetCurrent, (void *ctx))
 {
     (void)ctx;
     return 0;
-}
-
-CALL(EventQuery, (void *event))
-{
-    (void)event;
-    return 600; /* not ready: calls are never behind the host */
 }
 
 CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
@@ -459,48 +449,8 @@ CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
 
 CALL(MemFreeAsync, (uint64_t p, void *stream))
 {
-    (void)stream;
-    return cuMemFree_v2(p);
-}
-
-CALL(StreamSynchronize, (void *stream))
-{
-    (void)stream;
-    return drain();
-}
-
-/* $FAKE_STUCK: what is there never ends. */
-CALL(StreamQuery, (void *stream))
-{
-    (void)stream;
-    return getenv("FAKE_STUCK") ? 600 : drain();
-}
-
-CALL(EventCreate, (void **event, unsigned flags))
-{
-    (void)flags;
-    *event = &gpu;
-    return 0;
-}
-
-CALL(EventRecord, (void *event, void *stream))
-{
-    (void)event;
-    (void)stream;
-    return 0;
-}
-
-CALL(EventElapsedTime, (float *ms, void *begin, void *end))
-{
-    (void)begin;
-    (void)end;
-    *ms = 1;
-    return 0;
-}
-
-CALL(EventElapsedTime_v2, (float *ms, void *begin, void *end))
-{
-    return cuEventElapsedTime(ms, begin, end);
+    return stream_put(&(stream_work){
+        .kind = S_FREE, .stream = stream, .to = (void *)(uintptr_t)p});
 }
 
 /* -------------------------------------------------------------- tensor maps */

@@ -56,6 +56,11 @@ enum {
     AXE_CUDA_HANDLE_DESCRIPTOR = 1, /* it goes to others as an open file */
     AXE_CUDA_ACCESS_READ_WRITE = 3,
     AXE_CUDA_GRANULARITY_MINIMUM = 0,
+    AXE_CUDA_STREAM_APART = 1, /* a stream that the default one waits not for */
+    AXE_CUDA_EVENT_NO_TIME = 2, /* an event that only keeps an order */
+    AXE_CUDA_WRITE_BEHIND = 0,  /* a word is written behind all before it */
+    AXE_CUDA_WAIT_REACHED = 0,  /* until word - value, as int32_t, is not
+                                   negative */
     AXE_CUDA_NOT_READY = 600,
     AXE_CUDA_NOT_SUPPORTED = 801 /* an answer */
 };
