@@ -41,6 +41,9 @@ typedef struct engine_ops {
      * whether it has come or gone, by which all that were started go on. */
     axe_status (*start)(axe_engine *e, bool send, engine_message *m);
     axe_status (*test)(axe_engine *e, engine_message *m);
+    /* Where peers' memory has an address: has a rank failed, or is one gone?
+     * Then all ranks end with its text, here as in a wait. */
+    axe_status (*look)(axe_engine *e);
     /* End all ranks with the text; the first one stays. */
     void (*fail)(axe_engine *e, const char *text);
     /* st: how this rank ends.  Returns how all end. */

@@ -65,9 +65,35 @@ typedef struct engine_memory_ops {
     axe_status (*collective)(engine_memory *m, const engine_collective *c);
 } engine_memory_ops;
 
+/* Where a device does later what it is asked for, in two queues: in one it
+ * computes, the other moves what others have.  Ranks tell one another how far
+ * they are by words in that memory, which the queues write and wait for, so
+ * the host only asks, and waits at the end.  What others wait for is asked for
+ * before what waits for others: so it is right in queues that are one, too. */
+typedef enum engine_queue { ENGINE_COMPUTES, ENGINE_MOVES } engine_queue;
+
+typedef struct engine_queues {
+    /* Where what is asked for goes from here on; first, ENGINE_COMPUTES. */
+    void (*use)(engine_memory *m, engine_queue q);
+    /* What follows in this queue begins when all that is in the other one so
+     * far is done. */
+    axe_status (*join)(engine_memory *m);
+    /* To a peer: all that is in this queue so far is done, for the count-th
+     * time. */
+    axe_status (*say)(engine_memory *m, int64_t peer, uint32_t count);
+    /* What follows in this queue begins when the peer has said so. */
+    axe_status (*hear)(engine_memory *m, int64_t peer, uint32_t count);
+    /* All in both is done; behind the engine's time limit all ranks fail. */
+    axe_status (*finish)(engine_memory *m);
+    /* This rank has failed: nothing in its queues waits for others any more,
+     * and they are empty. */
+    void (*stop)(engine_memory *m);
+} engine_queues;
+
 struct engine_memory {
     const engine_memory_ops *ops;
     axe_engine              *e;
+    const engine_queues     *queues; /* NULL: all is done as it is asked for */
 };
 
 extern const engine_memory_ops engine_host_memory;

@@ -345,6 +345,6 @@ close_mpi(axe_engine *e, axe_status st)
 }
 
 const engine_ops MPI_TABLE = {
-    MPI_NAME, open_mpi, reserve, barrier, gather, NULL,
-    NULL,     exchange, start,   test,    fail,   close_mpi,
+    MPI_NAME, open_mpi, reserve, barrier, gather, NULL,      NULL,
+    exchange, start,    test,    NULL,    fail,   close_mpi,
 };

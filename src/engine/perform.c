@@ -33,6 +33,26 @@ perform_begin_sum(const performing *p, const program_phase *f)
         memset(p->buffer[f->to], 0, (size_t)p->g->room * p->width);
 }
 
+axe_status
+perform_post(const performing *p, uint32_t count)
+{
+    for (int64_t r = 0; p->queues && r < p->g->size; r++)
+        if (r != p->g->rank)
+            AXE_TRY(p->queues->say(p->m, r, count));
+    if (p->queues)
+        return AXE_OK;
+    AXE_TRY(p->m->ops->settle(p->m));
+    p->e->ops->post(p->e, count);
+    return AXE_OK;
+}
+
+axe_status
+perform_await(const performing *p, int64_t peer, uint32_t count)
+{
+    return p->queues ? p->queues->hear(p->m, peer, count)
+                     : p->e->ops->await(p->e, peer, count);
+}
+
 /* Those that read what this phase is to overwrite have done so. */
 static axe_status
 await_readers(const performing *p, const program_phase *f)
@@ -40,9 +60,9 @@ await_readers(const performing *p, const program_phase *f)
     for (const program_phase *g = p->g->phase; f->fresh && g < f; g++)
         for (int i = 0; g->step >= f->step - 2 && i < g->n_give; i++)
             if (g->give[i].from == f->to)
-                AXE_TRY(p->e->ops->await(p->e, g->give[i].peer,
-                                         p->base + 2 +
-                                             (uint32_t)(g - p->g->phase)));
+                AXE_TRY(
+                    perform_await(p, g->give[i].peer,
+                                  p->base + 2 + (uint32_t)(g - p->g->phase)));
     return AXE_OK;
 }
 
@@ -61,7 +81,16 @@ await_pull(const performing *p, const program_phase *f, int pull)
     uint32_t count = p->enough && number == 0 ? p->enough[pull]
                                               : p->base + 1 + (uint32_t)number;
 
-    return p->e->ops->await(p->e, f->pull[pull].peer, count);
+    return perform_await(p, f->pull[pull].peer, count);
+}
+
+/* What has come of a pull already; NULL: it is to be waited for. */
+static const perform_landed *
+landed_of(const performing *p, const program_phase *f, int pull)
+{
+    bool is = p->landed && f == p->g->phase && f->pull[pull].peer != p->g->rank;
+
+    return is ? &p->landed[pull] : NULL;
 }
 
 /* Is each pull of the sum one run, of the same elements? */
@@ -82,15 +111,16 @@ sum_flat(performing *p, const program_phase *f, const program_run *run)
     const void *from[MOST_FLAT];
 
     for (int i = 0; i < f->n_pull; i++) {
-        const program_move *m = &f->pull[i];
-        const char         *at = p->buffer[m->from];
+        const program_move   *m = &f->pull[i];
+        const perform_landed *l = landed_of(p, f, i);
+        const char           *at = p->buffer[m->from];
 
-        if (m->peer != p->g->rank) {
+        if (m->peer != p->g->rank && !l) {
             AXE_TRY(await_pull(p, f, i));
             at = p->m->ops->peer(p->m, at, m->peer);
             perform_count(p, f, m->box.n * (int64_t)p->width);
         }
-        from[i] = at + (size_t)run[i].src * p->width;
+        from[i] = l ? l->at : at + (size_t)run[i].src * p->width;
     }
     return p->m->ops->sum(
         p->m, &(engine_sum){
@@ -110,29 +140,23 @@ pull_boxes(performing *p, const program_phase *f)
         AXE_TRY(p->m->ops->zero(p->m, p->buffer[f->to],
                                 (size_t)p->g->room * p->width));
     for (int i = 0; i < f->n_pull; i++) {
-        const program_move *m = &f->pull[i];
-        engine_box          b = {.box = &m->box,
-                                 .type = p->type,
-                                 .adds = perform_adds(f, i),
-                                 .to = p->buffer[f->to],
-                                 .from = p->buffer[m->from]};
+        const program_move   *m = &f->pull[i];
+        const perform_landed *l = landed_of(p, f, i);
+        engine_box            b = {.box = l ? &l->box : &m->box,
+                                   .type = p->type,
+                                   .adds = perform_adds(f, i),
+                                   .to = p->buffer[f->to],
+                                   .from = l ? l->at : p->buffer[m->from]};
 
-        if (m->peer != p->g->rank) {
+        if (l && !l->at)
+            continue;
+        if (m->peer != p->g->rank && !l) {
             AXE_TRY(await_pull(p, f, i));
             b.from = p->m->ops->peer(p->m, b.from, m->peer);
             perform_count(p, f, m->box.n * (int64_t)p->width);
         }
         AXE_TRY(p->m->ops->box(p->m, &b));
     }
-    return AXE_OK;
-}
-
-/* All before is done, for the count-th time. */
-static axe_status
-post(const performing *p, uint32_t count)
-{
-    AXE_TRY(p->m->ops->settle(p->m));
-    p->e->ops->post(p->e, count);
     return AXE_OK;
 }
 
@@ -144,7 +168,8 @@ pull_addressed(performing *p, const program_phase *f)
 
     AXE_TRY(await_readers(p, f));
     AXE_TRY(is_flat(f, run) ? sum_flat(p, f, run) : pull_boxes(p, f));
-    return f + 1 < p->g->phase + p->g->n_phase ? post(p, done + 1) : AXE_OK;
+    return f + 1 < p->g->phase + p->g->n_phase ? perform_post(p, done + 1)
+                                               : AXE_OK;
 }
 
 static void
@@ -240,7 +265,7 @@ perform(performing *p)
     p->base = e->posted;
     e->posted += (uint32_t)p->g->n_phase + 1;
     if (e->addressed)
-        AXE_TRY(post(p, p->base + 1));
+        AXE_TRY(perform_post(p, p->base + 1));
     return perform_phases(p, 0, p->g->n_phase);
 }
 
@@ -329,7 +354,7 @@ perform_open(performing *p, axe_engine *e, const axe_reshard_plan *plan,
              axe_number type, const axe_reshard_bound *bound)
 {
     p->e = e;
-    p->host = (engine_memory){&engine_host_memory, e};
+    p->host = (engine_memory){.ops = &engine_host_memory, .e = e};
     p->m = e->memory ? e->memory : &p->host;
     AXE_TRY(check(e, plan, type));
     AXE_TRY(program_of(e->cx, plan, e->rank, bound, &p->g));

@@ -7,6 +7,12 @@
 
 enum { PERFORM_SETS = 8 };
 
+/* What a pull of another rank's has brought already, piece by piece. */
+typedef struct perform_landed {
+    char       *at;  /* one behind the other; NULL: it is where it belongs */
+    program_box box; /* from there to where it belongs */
+} perform_landed;
+
 typedef struct axe_reshard_exec performing;
 
 struct axe_reshard_exec {
@@ -26,7 +32,10 @@ struct axe_reshard_exec {
     /* Of the first phase's pulls, where peers make by pieces what they give:
      * the progress that is enough; else NULL. */
     const uint32_t *enough;
-    int64_t         recv[MESH_STEPS];
+    /* By pieces, where its memory has queues; else NULL. */
+    const engine_queues  *queues;
+    const perform_landed *landed; /* [n_pull] of the first phase; or NULL */
+    int64_t               recv[MESH_STEPS];
 };
 
 /* Does a pull add?  The sum begins with its first addend where all pulls write
@@ -34,6 +43,11 @@ struct axe_reshard_exec {
 bool perform_adds(const program_phase *f, int pull);
 /* Sums that do not begin with an addend begin with zeros. */
 void perform_begin_sum(const performing *p, const program_phase *f);
+/* All before is done, for the count-th time: all ranks are told. */
+AXE_CHECK axe_status perform_post(const performing *p, uint32_t count);
+/* Wait for a peer to have said so; with queues, what is asked for next does. */
+AXE_CHECK axe_status perform_await(const performing *p, int64_t peer,
+                                   uint32_t count);
 /* That many have come from another rank, where they were copied. */
 void perform_count(performing *p, const program_phase *f, int64_t bytes);
 /* Phases from `from` on; what earlier ones gave is there. */

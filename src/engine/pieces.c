@@ -3,8 +3,10 @@
  *
  * Where peers' memory has an address a rank counts on as pieces are done, and
  * where a piece is in its order stands in symmetric memory: who pulls some of
- * them waits for the last of these alone.  By messages each piece that another
- * rank needs some of is one, in parts, with the piece's number as its tag. */
+ * them waits for the last of these alone.  Where its memory has queues, ranks
+ * that need some of a piece are told, and each of its parts is pulled when it
+ * is there.  By messages each piece that another rank needs some of is one, in
+ * parts, with the piece's number as its tag. */
 #include "engine/pieces_int.h"
 
 #include <assert.h>
@@ -300,17 +302,22 @@ engine_pieces_new(axe_engine *e, const engine_pieces_spec *spec,
     engine_pieces *x = axe_new(e->cx, engine_pieces);
 
     assert(spec->plan->n_step == 1 && spec->grain > 0);
+    x->plan = spec->plan;
     x->one_by_one = spec->one_by_one;
     AXE_TRY(perform_open(&x->p, e, spec->plan, spec->type, NULL));
+    x->p.queues = x->p.m->queues;
+    assert(x->p.queues || x->p.m == &x->p.host);
     x->p.buffer[0] = spec->src;
     x->p.buffer[1] = spec->dst;
     pieces_cut_open(e->cx, x->p.g, spec->giving, spec->grain, &x->c);
     AXE_TRY(count_pieces(x));
     AXE_TRY(find_enough(x));
-    if (!e->addressed || !x->c.giving)
+    if (!e->addressed || x->p.queues || !x->c.giving)
         find_in(x);
-    if (!e->addressed)
+    if (!e->addressed || (x->p.queues && x->c.giving))
         find_out(x);
+    if (x->p.queues)
+        AXE_TRY(pieces_land(x));
     *out = x;
     return AXE_OK;
 }

@@ -31,6 +31,11 @@ typedef struct engine_pieces_spec {
 /* Symmetric memory [bytes] that it takes beside src and dst. */
 enum { ENGINE_PIECES = 256, ENGINE_PIECES_HEAP = 4 * ENGINE_PIECES + 64 };
 
+/* Where the memory of plans has queues, and is not the host's: what it takes
+ * there [bytes of type], beside src and dst, on the rank that needs most. */
+AXE_CHECK axe_status engine_pieces_landing(axe_ctx                *cx,
+                                           const axe_reshard_plan *plan,
+                                           bool giving, int64_t *out);
 /* All ranks; once for all times.
  * Errors  as axe_reshard_prepare; ELIMIT: more than ENGINE_PIECES of them */
 AXE_CHECK axe_status engine_pieces_new(axe_engine               *e,
@@ -46,5 +51,7 @@ AXE_CHECK axe_status engine_pieces_done(engine_pieces *x);
 /* The rest of the plan; dst is there, and of src what others read may be
  * written behind the next barrier. */
 AXE_CHECK axe_status engine_pieces_end(engine_pieces *x);
+/* Instead, where this rank has failed behind `begin`. */
+void engine_pieces_stop(engine_pieces *x);
 
 #endif

@@ -34,11 +34,15 @@ uint32_t pieces_enough(const pieces_cut *c, const program_box *b, int n_most,
 
 /* What one move has in one piece. */
 typedef struct part {
-    int             move, piece;
-    program_box     box;
-    bool            direct; /* the message is in the buffer */
-    engine_message  message;
-    bool            started;
+    int            move, piece;
+    program_box    box;
+    bool           direct; /* the message is in the buffer */
+    engine_message message;
+    bool           started;
+    /* With queues: how many pieces its peer has done when this one is, and how
+     * many ranks further this one is, by turns. */
+    uint32_t        count;
+    int64_t         far;
     int             n_chunk; /* what is sent of it at a time, in order */
     engine_message *chunk;
 } part;
@@ -49,16 +53,20 @@ typedef struct parts {
 } parts;
 
 struct engine_pieces {
-    performing p;
-    pieces_cut c;
-    bool       one_by_one;
-    int        n_most, at; /* pieces of the rank with most; which is done */
-    bool       taken[ENGINE_PIECES];
-    int32_t   *place;  /* in symmetric memory: of each piece in the order */
-    int64_t   *grains; /* [size] of all ranks */
-    uint32_t  *enough; /* [n_pull] */
-    uint32_t   begin;  /* progress before the first piece */
-    parts      in, out;
+    performing              p;
+    const axe_reshard_plan *plan;
+    pieces_cut              c;
+    bool                    one_by_one;
+    int       n_most, at; /* pieces of the rank with most; which is done */
+    bool      taken[ENGINE_PIECES];
+    int32_t  *place;  /* in symmetric memory: of each piece in the order */
+    int64_t  *grains; /* [size] of all ranks */
+    uint32_t *enough; /* [n_pull] */
+    uint32_t  begin;  /* progress before the first piece */
+    parts     in, out;
+    /* With queues: */
+    uint32_t       *heard;  /* [size] what the queue that moves waited for */
+    perform_landed *landed; /* [n_pull] of what is given */
 };
 
 static inline const program_phase *
@@ -66,5 +74,9 @@ phase_of(const engine_pieces *x)
 {
     return pieces_phase(&x->c);
 }
+
+/* pieces_land.c: where what peers give is put as it comes, and in which order.
+ * All ranks; parts that come are known. */
+AXE_CHECK axe_status pieces_land(engine_pieces *x);
 
 #endif

@@ -1,7 +1,10 @@
 /* pieces_run.c - a plan of one step, carried out piece by piece.
  *
  * Messages to come are asked for at the beginning, and each look at one lets
- * all go on.  What is summed is summed at the end, in the order of ranks. */
+ * all go on.  What is summed is summed at the end, in the order of ranks.
+ *
+ * In a memory with queues all is asked for by the host as it is here, and done
+ * when what it waits for is: pieces in one queue, pulls in the other. */
 #include "engine/pieces_int.h"
 
 #include <inttypes.h>
@@ -178,6 +181,94 @@ put_all(engine_pieces *x)
     }
 }
 
+/* ------------------------------------------------------------------- queues
+ */
+
+/* What a part of a pull has is moved, when its peer has come so far. */
+static axe_status
+fetch(engine_pieces *x, const part *p, uint32_t count)
+{
+    performing          *own = &x->p;
+    const program_phase *f = phase_of(x);
+    const program_move  *m = &f->pull[p->move];
+    char                *landed = x->landed ? x->landed[p->move].at : NULL;
+    engine_box           b = {.box = &p->box,
+                              .type = own->type,
+                              .adds = !landed && perform_adds(f, p->move),
+                              .to = landed ? landed : own->buffer[f->to],
+                              .from = own->buffer[m->from]};
+
+    if (m->peer != own->g->rank) {
+        if ((int32_t)(x->heard[m->peer] - count) < 0)
+            AXE_TRY(own->queues->hear(own->m, m->peer, count));
+        x->heard[m->peer] = count;
+        b.from = own->m->ops->peer(own->m, b.from, m->peer);
+        perform_count(own, f, p->message.bytes);
+    }
+    return own->m->ops->box(own->m, &b);
+}
+
+/* What is asked for goes into the other queue, behind all that is in this one;
+ * or only from there on. */
+static axe_status
+go_over(engine_pieces *x, engine_queue to, bool behind)
+{
+    const performing *p = &x->p;
+
+    p->queues->use(p->m, to);
+    return behind ? p->queues->join(p->m) : AXE_OK;
+}
+
+/* Those that need some of it. */
+static axe_status
+tell_of_piece(engine_pieces *x, int piece, uint32_t count)
+{
+    for (int i = 0; i < x->out.n; i++)
+        if (x->out.at[i].piece == piece)
+            AXE_TRY(x->p.queues->say(x->p.m, x->out.at[i].message.peer, count));
+    return AXE_OK;
+}
+
+/* Pulls of what was given, behind their peers' pieces; and what is added,
+ * behind all of them. */
+static axe_status
+land_all(engine_pieces *x)
+{
+    performing *p = &x->p;
+
+    if (x->one_by_one)
+        AXE_TRY(perform_post(p, p->base + 1));
+    AXE_TRY(go_over(x, ENGINE_MOVES, x->one_by_one));
+    for (int i = 0; i < x->in.n; i++)
+        AXE_TRY(
+            fetch(x, &x->in.at[i],
+                  x->one_by_one ? p->base + 1 : x->begin + x->in.at[i].count));
+    AXE_TRY(go_over(x, ENGINE_COMPUTES, true));
+    p->landed = x->landed;
+    return perform_phases(p, 0, p->g->n_phase);
+}
+
+static axe_status take(engine_pieces *x, int piece);
+
+/* What comes before the pieces, in the queue that moves. */
+static axe_status
+begin_pulls(engine_pieces *x)
+{
+    performing          *p = &x->p;
+    const program_phase *f = phase_of(x);
+
+    AXE_TRY(perform_post(p, p->base + 1));
+    AXE_TRY(go_over(x, ENGINE_MOVES, true));
+    AXE_TRY(perform_phases(p, 0, p->g->n_phase - 1));
+    p->e->doing = p->doing[f->step];
+    if (f->add && !f->whole)
+        AXE_TRY(p->m->ops->zero(p->m, p->buffer[f->to],
+                                (size_t)p->g->room * p->width));
+    for (int i = 0; i < x->c.n && x->one_by_one; i++)
+        AXE_TRY(take(x, x->c.order[i]));
+    return go_over(x, ENGINE_COMPUTES, x->one_by_one);
+}
+
 /* ------------------------------------------------------------------- giving */
 
 static axe_status
@@ -185,6 +276,10 @@ begin_giving(engine_pieces *x)
 {
     axe_engine *e = x->p.e;
 
+    if (x->p.queues) {
+        AXE_TRY(go_over(x, ENGINE_MOVES, true));
+        return go_over(x, ENGINE_COMPUTES, false);
+    }
     if (e->addressed) {
         e->ops->post(e, x->begin);
         return AXE_OK;
@@ -200,6 +295,8 @@ end_giving(engine_pieces *x)
     int         first = 0;
 
     p->enough = NULL;
+    if (p->queues)
+        return land_all(x);
     if (e->addressed) {
         uint32_t *enough =
             axe_new_array(e->cx, uint32_t, p->g->phase[0].n_pull + 1);
@@ -232,6 +329,8 @@ begin_taking(engine_pieces *x)
     performing *p = &x->p;
     axe_engine *e = p->e;
 
+    if (p->queues)
+        return begin_pulls(x);
     if (e->addressed) {
         e->ops->post(e, p->base + 1);
     } else if (p->g->n_phase == 1) {
@@ -287,6 +386,8 @@ take(engine_pieces *x, int piece)
     axe_engine *e = x->p.e;
     uint32_t    last = x->p.base + (uint32_t)x->p.g->n_phase;
 
+    if (x->taken[piece])
+        return AXE_OK;
     x->taken[piece] = true;
     for (int i = 0; i < x->in.n; i++) {
         part   *p = &x->in.at[i];
@@ -294,12 +395,33 @@ take(engine_pieces *x, int piece)
 
         if (p->piece != piece)
             continue;
+        if (x->p.queues) {
+            AXE_TRY(fetch(x, p, last));
+            continue;
+        }
         if (peer != x->p.g->rank)
             AXE_TRY(e->addressed ? e->ops->await(e, peer, last)
                                  : wait_for(x, p));
         put(x, p);
     }
     return AXE_OK;
+}
+
+/* The next piece has come; with queues, when the one that computes comes there.
+ */
+static axe_status
+take_next(engine_pieces *x, int *piece)
+{
+    bool over = x->p.queues && !x->one_by_one;
+
+    if (x->p.queues)
+        *piece = x->c.order[x->at];
+    else
+        AXE_TRY(choose(x, piece));
+    if (over)
+        AXE_TRY(go_over(x, ENGINE_MOVES, false));
+    AXE_TRY(take(x, *piece));
+    return over ? go_over(x, ENGINE_COMPUTES, true) : AXE_OK;
 }
 
 /* ---------------------------------------------------------------- the pieces
@@ -327,10 +449,8 @@ engine_pieces_next(engine_pieces *x, int64_t *from, int64_t *to)
     if (++x->at >= x->c.n)
         return AXE_OK;
     piece = x->c.order[x->at];
-    if (!x->c.giving) {
-        AXE_TRY(choose(x, &piece));
-        AXE_TRY(take(x, piece));
-    }
+    if (!x->c.giving)
+        AXE_TRY(take_next(x, &piece));
     *from = piece * x->c.grain;
     *to =
         *from + x->c.grain < x->c.elements ? *from + x->c.grain : x->c.elements;
@@ -346,6 +466,9 @@ engine_pieces_done(engine_pieces *x)
         return AXE_OK;
     if (!x->c.giving)
         return e->addressed ? AXE_OK : look(x);
+    if (x->p.queues)
+        return tell_of_piece(x, x->c.order[x->at],
+                             x->begin + (uint32_t)x->at + 1);
     if (e->addressed) {
         e->ops->post(e, x->begin + (uint32_t)x->at + 1);
         return AXE_OK;
@@ -366,7 +489,17 @@ engine_pieces_end(engine_pieces *x)
         AXE_TRY(wait_all(x, &x->out));
     axe_ctx_release(e->cx, mark);
     x->p.enough = NULL;
+    x->p.landed = NULL;
+    if (x->p.queues)
+        AXE_TRY(x->p.queues->finish(x->p.m));
     if (e->addressed)
         e->ops->post(e, e->posted);
     return AXE_OK;
+}
+
+void
+engine_pieces_stop(engine_pieces *x)
+{
+    if (x->p.queues)
+        x->p.queues->stop(x->p.m);
 }

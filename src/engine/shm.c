@@ -251,6 +251,23 @@ await(axe_engine *e, int64_t peer, uint32_t count)
     return wait_for(e, &s->head->rank[peer].progress, peer, count);
 }
 
+static axe_status
+look(axe_engine *e)
+{
+    shm_state  *s = e->state;
+    const char *why = engine_stop(e);
+
+    if (atomic_load(&s->head->failed))
+        return failed(e);
+    for (int64_t r = 0; r < e->size; r++)
+        if (r != e->rank && is_gone(e, r))
+            return failed(e);
+    if (!why)
+        return AXE_OK;
+    fail(e, why);
+    return failed(e);
+}
+
 /* ------------------------------------------------------------------ meetings
  */
 
@@ -555,8 +572,8 @@ close_shm(axe_engine *e, axe_status st)
 }
 
 const engine_ops axe_engine_shm = {
-    "shm", open_shm, reserve, barrier, gather, post,
-    await, NULL,     NULL,    NULL,    fail,   close_shm,
+    "shm", open_shm, reserve, barrier, gather, post,      await,
+    NULL,  NULL,     NULL,    look,    fail,   close_shm,
 };
 #else
 #include "engine/engine.h"
