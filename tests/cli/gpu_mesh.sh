@@ -188,7 +188,7 @@ wrong ModuleLoadData:9 "loading the code"
 wrong LaunchKernel:9 "launching kernel copy_box"
 wrong MemcpyHtoD_v2:9 "copying to the GPU"
 wrong MemcpyDtoDAsync_v2:9 "copying between GPUs"
-wrong StreamSynchronize:9 "running on the GPU"
+FAKE_FAIL_AT=2 wrong StreamSynchronize:9 "running on the GPU"
 FAKE_FAIL=MemAlloc_v2:2 "$AXE" run $D/gemm_allreduce.axe M=61 N=67 K=5 --random --devices 3 \
     -t sm_90a >out 2>&1
 [ $? = 1 ] && [ "$(grep -c '^error' out)" = 1 ] &&

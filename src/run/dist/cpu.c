@@ -56,6 +56,20 @@ unload(void *exec)
 }
 
 static axe_status
+numbers(axe_dist_runner *r, const axe_kernel *k, axe_array *array)
+{
+    (void)r, (void)k, (void)array;
+    return AXE_OK;
+}
+
+static axe_dist_width
+width(const axe_dist_runner *r, void *exec)
+{
+    (void)exec;
+    return (axe_dist_width){axe_device_n_thread(r->device), false};
+}
+
+static axe_status
 launch(axe_dist_runner *r, void *exec, const axe_kernel *k,
        const axe_array *array, int n_size, const axe_size *size)
 {
@@ -109,8 +123,10 @@ const axe_dist_ops axe_dist_on_cpu = {
     .may_fork = may_fork,
     .load = load,
     .unload = unload,
+    .numbers = numbers,
     .launch = launch,
     .wait = wait_all,
+    .width = width,
     .room = room,
     .free = give_back,
     .copy = copy,

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "engine/pieces.h"
 #include "ir/list.h"
 #include "run/dist/dist.h"
 
@@ -226,10 +225,8 @@ axe_dist_find_fuses(axe_ctx *cx, axe_dist_plan *p)
 
     find_in(&f, p->d.k->n_body, p->d.k->body);
     all = axe_new_array(cx, axe_fuse, f.all.n);
-    for (int i = 0; i < f.all.n; i++) {
+    for (int i = 0; i < f.all.n; i++)
         all[i] = *(const axe_fuse *)f.all.item[i];
-        p->heap += axe_reshard_heap(all[i].plan) + ENGINE_PIECES_HEAP;
-    }
     p->n_fuse = f.all.n;
     p->fuse = all;
 }

@@ -52,10 +52,11 @@ open_rank(axe_dist_runner *r)
     AXE_TRY(axe_gpu_memory_new(r->cx, r->e, g->gpu, r->p->device_heap,
                                wants("AXE_MULTIMEM"), &g->memory));
     r->memory = r->e->memory;
-    if (r->e->size == 1 || !wants("AXE_NCCL"))
-        return AXE_OK;
-    AXE_TRY(axe_nccl_new(r->cx, r->e, g->gpu, &g->nccl));
-    axe_gpu_memory_use(g->memory, g->nccl);
+    if (r->e->size > 1 && wants("AXE_NCCL")) {
+        AXE_TRY(axe_nccl_new(r->cx, r->e, g->gpu, &g->nccl));
+        axe_gpu_memory_use(g->memory, g->nccl);
+    }
+    r->whole = !r->memory->queues;
     return AXE_OK;
 }
 
@@ -131,22 +132,34 @@ get(axe_dist_runner *r, void *to, const void *from, size_t bytes)
     return axe_gpu_get(r->cx, gpu_of(r), to, from, bytes);
 }
 
-/* Numbers are arguments by value, from the host's memory. */
+/* They are arguments by value. */
+static axe_status
+numbers(axe_dist_runner *r, const axe_kernel *k, axe_array *array)
+{
+    for (int i = 0; i < k->n_param; i++) {
+        void *on_device = array[i].data;
+
+        if (!axe_is_scalar(k->param[i]))
+            continue;
+        array[i].data = axe_new(r->cx, int64_t);
+        AXE_TRY(get(r, array[i].data, on_device,
+                    (size_t)axe_type_bytes(k->param[i]->type, 1)));
+    }
+    return AXE_OK;
+}
+
 static axe_status
 launch(axe_dist_runner *r, void *exec, const axe_kernel *k,
        const axe_array *array, int n_size, const axe_size *size)
 {
-    axe_array *own = axe_new_array(r->cx, axe_array, k->n_param);
+    return axe_gpu_launch(r->cx, exec, k->n_param, array, n_size, size, NULL);
+}
 
-    for (int i = 0; i < k->n_param; i++) {
-        own[i] = array[i];
-        if (!axe_is_scalar(k->param[i]))
-            continue;
-        own[i].data = axe_new(r->cx, int64_t);
-        AXE_TRY(get(r, own[i].data, array[i].data,
-                    (size_t)axe_type_bytes(k->param[i]->type, 1)));
-    }
-    return axe_gpu_launch(r->cx, exec, k->n_param, own, n_size, size, NULL);
+static axe_dist_width
+width(const axe_dist_runner *r, void *exec)
+{
+    (void)r;
+    return (axe_dist_width){axe_gpu_exec_resident(exec), true};
 }
 
 static axe_status
@@ -193,8 +206,10 @@ const axe_dist_ops axe_dist_on_gpu = {
     .may_fork = may_fork,
     .load = load,
     .unload = unload,
+    .numbers = numbers,
     .launch = launch,
     .wait = wait_all,
+    .width = width,
     .room = room,
     .free = give_back,
     .copy = copy,

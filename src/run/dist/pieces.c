@@ -15,12 +15,17 @@
 /* Pieces are few enough that none is short, and many enough that the last one
  * is little of all.  From memory that has an address a rank takes by itself,
  * while it does not compute: there pieces only let it begin before a peer is
- * done, for which few are enough. */
+ * done, for which few are enough.  Where a queue of the memory takes, each
+ * piece is a launch. */
 enum {
     PIECES = 32,
     ADDRESSED_PIECES = 4,
+    QUEUE_PIECES = 8,
     PIECE_BYTES = 16 << 10,
-    WORKER_PIECES = 4
+    WORKER_PIECES = 4,
+    WAVES_MORE = 8, /* at most one of so many */
+    ROWS_APART =
+        32 /* rows whose bytes are on 16, whatever elements they have */
 };
 
 struct axe_dist_piecing {
@@ -54,7 +59,8 @@ open_end(axe_dist_runner *r, const axe_fuse *f, int tensor, void **out)
         *out = r->data[tensor];
         return AXE_OK;
     }
-    AXE_TRY(axe_engine_alloc(r->e, most_bytes(r, t), out));
+    AXE_TRY(r->memory ? r->memory->ops->alloc(r->memory, most_bytes(r, t), out)
+                      : axe_engine_alloc(r->e, most_bytes(r, t), out));
     if (tensor >= 0) {
         r->home[tensor] = true;
         r->data[tensor] = *out;
@@ -62,37 +68,100 @@ open_end(axe_dist_runner *r, const axe_fuse *f, int tensor, void **out)
     return AXE_OK;
 }
 
-/* Which side of its branch, if it has one, the kernel takes for n rows. */
-static bool
-side_of(const axe_dist_runner *r, const axe_fuse *f, int64_t n)
+static const axe_program *
+program_of_fuse(const axe_dist_runner *r, const axe_fuse *f)
 {
-    const axe_program *p =
-        f->device >= 0 ? r->d->program->part[f->device] : f->between->program;
-    const axe_kernel *k = p->plan->kernel;
+    return f->device >= 0 ? r->d->program->part[f->device]
+                          : f->between->program;
+}
+
+/* A value of what is computed, on n rows. */
+static bool
+value_at(const axe_dist_runner *r, const axe_fuse *f, int64_t n,
+         const axe_node *of, int64_t *out)
+{
+    const axe_kernel *k = program_of_fuse(r, f)->plan->kernel;
     int64_t          *size = axe_new_array(r->cx, int64_t, k->n_size);
     axe_values        in = {
                .kernel = k, .size = size, .cores = axe_device_n_thread(r->device)};
-    int64_t yes = 0;
 
-    if (!p->side_text[0])
-        return false;
     for (int i = 0; i < k->n_size; i++)
         size[i] = k->size[i] == f->rows.size
                       ? n
                       : axe_dist_size(r->d, NULL, r->rank, k->size[i]);
-    return axe_value_of(&in, axe_lowered_branch(p->lowered)->value, &yes) &&
+    return axe_value_of(&in, of, out);
+}
+
+/* Which side of its branch, if it has one, the kernel takes for n rows. */
+static bool
+side_of(const axe_dist_runner *r, const axe_fuse *f, int64_t n)
+{
+    const axe_program *p = program_of_fuse(r, f);
+    int64_t            yes = 0;
+
+    return p->side_text[0] &&
+           value_at(r, f, n, axe_lowered_branch(p->lowered)->value, &yes) &&
            yes != 0;
+}
+
+/* How often `width` CTAs at a time are started for n rows; the last time may
+ * leave some of the device with nothing. */
+static int64_t
+waves_of(const axe_dist_runner *r, const axe_fuse *f, int64_t n, int64_t width)
+{
+    const axe_lowered *l = program_of_fuse(r, f)->lowered;
+    int64_t            sum = 0, blocks;
+
+    for (int i = 0; i < l->n_grid && n > 0; i++)
+        if (l->grid[i].n_host_loop == 0 &&
+            value_at(r, f, n, l->grid[i].blocks, &blocks))
+            sum += (blocks + width - 1) / width;
+    return sum;
+}
+
+/* Tiles of a piece, `by` or more, with which pieces take hardly more waves than
+ * all rows at once, and begin where accesses of any width may. */
+static int64_t
+by_waves(const axe_dist_runner *r, const axe_fuse *f, int64_t rows, int64_t by,
+         int64_t width)
+{
+    axe_mark mark = axe_ctx_mark(r->cx);
+    int64_t  tile = f->rows.tile, n_tile = rows / tile + (rows % tile != 0);
+    int64_t  all = waves_of(r, f, rows, width), step = 1;
+
+    while (step < ROWS_APART && step * tile % ROWS_APART != 0)
+        step *= 2;
+    for (by = (by + step - 1) / step * step; by < n_tile; by += step) {
+        int64_t n = rows / (by * tile), left = rows - n * by * tile;
+
+        if (n * waves_of(r, f, by * tile, width) +
+                waves_of(r, f, left, width) <=
+            all + all / WAVES_MORE)
+            break;
+    }
+    axe_ctx_release(r->cx, mark);
+    return by;
+}
+
+static int64_t
+most_pieces(const axe_dist_runner *r)
+{
+    if (r->memory)
+        return QUEUE_PIECES;
+    return r->e->addressed ? ADDRESSED_PIECES : PIECES;
 }
 
 /* Rows of a piece: of whole tiles, and so many that the kernel does as it does
  * for all rows. */
 static int64_t
 rows_of_piece(const axe_dist_runner *r, const axe_fuse *f, int64_t rows,
-              int64_t row_bytes, bool addressed)
+              int64_t row_bytes)
 {
-    int64_t most = addressed ? ADDRESSED_PIECES : PIECES;
+    axe_dist_width w = r->ops->width(
+        r, f->device >= 0 ? r->part[f->device]
+                          : r->between[f->between - r->p->between]);
+    int64_t most = most_pieces(r), n_worker = w.waves ? 1 : w.n;
     int64_t tile = f->rows.tile, n_tile = rows / tile + (rows % tile != 0);
-    int64_t n_worker = axe_device_n_thread(r->device);
     int64_t by = (n_tile + most - 1) / most, bytes = tile * row_bytes;
     int64_t few = (n_tile + WORKER_PIECES - 1) / WORKER_PIECES;
 
@@ -102,6 +171,8 @@ rows_of_piece(const axe_dist_runner *r, const axe_fuse *f, int64_t rows,
     if (bytes > 0 && by < PIECE_BYTES / bytes)
         by = PIECE_BYTES / bytes;
     by = by > 0 ? by : 1;
+    if (w.waves)
+        by = by_waves(r, f, rows, by, w.n);
     while (by < n_tile && side_of(r, f, by * tile) != side_of(r, f, rows))
         by *= 2;
     return by * tile;
@@ -123,8 +194,7 @@ open_one(axe_dist_runner *r, const axe_fuse *f, axe_dist_piecing *g)
     spec.src = g->end[0];
     spec.dst = g->end[1];
     spec.grain =
-        rows_of_piece(r, f, g->rows, axe_type_bytes(cut->type, g->each),
-                      axe_engine_peer(r->e, g->end[0], r->rank) != NULL);
+        rows_of_piece(r, f, g->rows, axe_type_bytes(cut->type, g->each));
     spec.grain *= g->each > 0 ? g->each : 1;
     AXE_TRY(axe_dist_number(r->cx, cut, &spec.type));
     return engine_pieces_new(r->e, &spec, &g->x);
@@ -145,9 +215,7 @@ axe_dist_settle(axe_dist_runner *r)
     bool lent = r->lent;
 
     r->lent = false;
-    return lent && axe_engine_peer(r->e, r->piecing[0].end[0], r->rank)
-               ? axe_engine_barrier(r->e)
-               : AXE_OK;
+    return lent && r->e->addressed ? axe_engine_barrier(r->e) : AXE_OK;
 }
 
 /* ------------------------------------------------------------------ running */
@@ -210,12 +278,20 @@ run_pieces(const stage *s, const axe_dist_piecing *g)
 static axe_status
 run_stage(stage *s, const axe_dist_piecing *g)
 {
+    axe_status st;
+
     AXE_TRY(axe_dist_settle(s->r));
-    AXE_TRY(engine_pieces_begin(g->x));
-    AXE_TRY(run_pieces(s, g));
+    AXE_TRY(s->r->ops->numbers(s->r, s->fuse->kernel, s->array));
+    st = engine_pieces_begin(g->x);
+    if (st == AXE_OK)
+        st = run_pieces(s, g);
     s->r->lent = true;
     s->r->planned += s->fuse->plan->total * s->fuse->plan->bits / 8;
-    return engine_pieces_end(g->x);
+    if (st == AXE_OK)
+        st = engine_pieces_end(g->x);
+    if (st != AXE_OK)
+        engine_pieces_stop(g->x);
+    return st;
 }
 
 static axe_status

@@ -5,7 +5,10 @@
 #include "run/dist/run.h"
 #include "run/target.h"
 
-enum { DEVICE_GRAIN = 256 /* [bytes] of buffers */ };
+enum {
+    DEVICE_GRAIN = 256, /* [bytes] of buffers */
+    FUSE_BUFFERS = 3    /* of one that overlaps */
+};
 
 const axe_dist_ops *
 axe_dist_ops_of(const axe_program *p)
@@ -89,6 +92,36 @@ take_measured(axe_ctx *cx, const axe_dist_options *opt, axe_dist *d)
     return AXE_OK;
 }
 
+static void
+grow(int64_t *heap, int64_t by)
+{
+    int64_t most = INT64_MAX / 2; /* which no memory has */
+
+    if (!axe_add(*heap, by, heap) || *heap > most)
+        *heap = most;
+}
+
+/* The orders of pieces of what overlaps, and where it begins and ends, on
+ * devices of their own with what waits to be added. */
+static axe_status
+need_heap_of_fuses(axe_ctx *cx, axe_dist_plan *p, bool is_host)
+{
+    for (int i = 0; i < p->n_fuse; i++) {
+        const axe_fuse *f = &p->fuse[i];
+        int64_t        *heap = is_host ? &p->heap : &p->device_heap;
+        int64_t         landing;
+
+        grow(&p->heap, ENGINE_PIECES_HEAP);
+        grow(heap, axe_reshard_heap(f->plan));
+        if (is_host)
+            continue;
+        AXE_TRY(engine_pieces_landing(cx, f->plan, f->giving, &landing));
+        grow(heap, landing);
+        grow(heap, FUSE_BUFFERS * DEVICE_GRAIN);
+    }
+    return AXE_OK;
+}
+
 axe_status
 axe_dist_plan_new(axe_ctx *cx, const axe_program *of, const int64_t *size,
                   const axe_dist_plan **out)
@@ -134,12 +167,12 @@ axe_dist_plan_with(axe_ctx *cx, const axe_program *of, const int64_t *size,
             need_heap_of(p, &b->arg[k]);
     }
     AXE_TRY(plan_homes(cx, p));
-    if (ops->is_host) {
-        axe_dist_find_fuses(cx, p);
-    } else {
+    if (!ops->is_host) {
         p->device_heap = p->heap + DEVICE_GRAIN;
         p->heap = 0;
     }
+    axe_dist_find_fuses(cx, p);
+    AXE_TRY(need_heap_of_fuses(cx, p, ops->is_host));
     *out = p;
     return AXE_OK;
 }

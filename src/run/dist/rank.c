@@ -207,8 +207,8 @@ check_overlap(const axe_rank_exec *x, const axe_rank_bound *b)
     return axe_bound_check_overlap(x->cx, x->p->meshed, bytes, data);
 }
 
-/* The caller's array is elsewhere: it is a number of a device, or in memory
- * that others read. */
+/* The caller's array is elsewhere: it is a number of a device, which the caller
+ * has in the host's memory, or this rank's is in memory that others read. */
 static bool
 is_copied(const axe_dist_runner *r, int param)
 {
@@ -227,7 +227,8 @@ take_in(const axe_rank_exec *x, const axe_rank_bound *b)
         if (!is_copied(r, i))
             r->data[i] = a->data;
         else if (x->p->meshed->param[i]->dir != AXE_DIR_OUT && a->data)
-            AXE_TRY(r->ops->put(r, r->data[i], a->data, bytes_of(x, i)));
+            AXE_TRY((r->own[i] ? r->ops->put : r->ops->copy)(
+                r, r->data[i], a->data, bytes_of(x, i)));
     }
     return AXE_OK;
 }
@@ -240,9 +241,9 @@ give_out(const axe_rank_exec *x, const axe_rank_bound *b)
     for (int i = 0; i < x->p->meshed->n_param; i++)
         if (is_copied(r, i) && b->of[i]->array.data &&
             x->p->meshed->param[i]->dir != AXE_DIR_IN)
-            AXE_TRY(r->ops->get(r, b->of[i]->array.data, r->data[i],
-                                bytes_of(x, i)));
-    return AXE_OK;
+            AXE_TRY((r->own[i] ? r->ops->get : r->ops->copy)(
+                r, b->of[i]->array.data, r->data[i], bytes_of(x, i)));
+    return r->ops->wait(r);
 }
 
 static axe_status

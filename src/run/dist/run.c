@@ -147,6 +147,7 @@ run_device(axe_dist_runner *r, int number, const axe_frame *f)
             axe_dist_array(r->cx, r->d, f, r->rank, axe_dist_tensor(r->d, t),
                            k->param[i]->name, r->data[t]);
     }
+    AXE_TRY(r->ops->numbers(r, k, array));
     return axe_dist_launch(r, r->part[number], k, array, f, NULL, 0);
 }
 
@@ -250,6 +251,16 @@ axe_dist_result(axe_dist_runner *r, const axe_between *b, void **data,
 }
 
 static axe_status
+compute(axe_dist_runner *r, const axe_between *b, void *e, const axe_frame *f,
+        void **data)
+{
+    axe_array *array = axe_dist_arrays(r, b, f, data);
+
+    AXE_TRY(r->ops->numbers(r, b->program->kernel, array));
+    return axe_dist_launch(r, e, b->program->kernel, array, f, NULL, 0);
+}
+
+static axe_status
 run_between(axe_dist_runner *r, const axe_between *b, void *e,
             const axe_frame *f)
 {
@@ -265,8 +276,7 @@ run_between(axe_dist_runner *r, const axe_between *b, void *e,
     if (st == AXE_OK)
         st = axe_dist_result(r, b, &data[n], &own[n]);
     if (st == AXE_OK)
-        st = axe_dist_launch(r, e, b->program->kernel,
-                             axe_dist_arrays(r, b, f, data), f, NULL, 0);
+        st = compute(r, b, e, f, data);
     if (st == AXE_OK)
         st = axe_dist_deliver(r, b, f, data[n]);
     for (int i = 0; i <= n; i++)
@@ -346,7 +356,7 @@ static axe_status
 run_body(axe_dist_runner *r, int n, axe_stmt *const *body, const axe_frame *f)
 {
     for (int i = 0; i < n; i++) {
-        const axe_fuse *fuse = axe_dist_fuse(r->p, body[i]);
+        const axe_fuse *fuse = r->whole ? NULL : axe_dist_fuse(r->p, body[i]);
 
         AXE_TRY(fuse ? axe_dist_run_pieces(r, fuse, f)
                      : run_stmt(r, body[i], f));
@@ -368,7 +378,8 @@ load(axe_dist_runner *r)
     for (int i = 0; i < r->p->n_between; i++)
         if (r->p->between[i].program)
             AXE_TRY(r->ops->load(r, r->p->between[i].program, &r->between[i]));
-    AXE_TRY(axe_dist_pieces_open(r));
+    if (!r->whole)
+        AXE_TRY(axe_dist_pieces_open(r));
     r->end = r->e->used;
     return make_rooms(r, r->d->k->n_param);
 }

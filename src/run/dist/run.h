@@ -12,11 +12,17 @@ typedef struct axe_dist_piecing axe_dist_piecing;
 
 typedef struct axe_dist_runner axe_dist_runner;
 
+/* Of a launch's tiles so many run at a time.  Those of the same rows are one
+ * where a worker does them all, else CTAs, which want whole waves. */
+typedef struct axe_dist_width {
+    int64_t n;
+    bool    waves;
+} axe_dist_width;
+
 /* What a rank computes on, and the memory that its arrays are in; a row of
  * run/target.h. */
 typedef struct axe_dist_ops {
-    bool is_host; /* the arrays are in the host's memory; what can overlap does
-                   */
+    bool is_host; /* the arrays are in the host's memory */
     /* On each rank; all together.  Closed also where it fails. */
     axe_status (*open)(axe_dist_runner *r);
     void (*close)(axe_dist_runner *r);
@@ -27,11 +33,17 @@ typedef struct axe_dist_ops {
     void (*unload)(void *exec);
     /* May this process start ranks by a fork?  Says why not. */
     axe_status (*may_fork)(axe_ctx *cx);
+    /* Numbers among arrays, as `launch` takes them: in the host's memory.
+     * Waits for what was started before. */
+    axe_status (*numbers)(axe_dist_runner *r, const axe_kernel *k,
+                          axe_array *array);
     /* What is started so is done in order; `wait` until it is. */
     axe_status (*launch)(axe_dist_runner *r, void *exec, const axe_kernel *k,
                          const axe_array *array, int n_size,
                          const axe_size *size);
     axe_status (*wait)(axe_dist_runner *r);
+    /* How tiles of rows run together. */
+    axe_dist_width (*width)(const axe_dist_runner *r, void *exec);
     /* Zeros. */
     axe_status (*room)(axe_dist_runner *r, size_t bytes, void **out);
     void (*free)(axe_dist_runner *r, void *p);
@@ -69,6 +81,7 @@ struct axe_dist_runner {
     double  computing;  /* [s] so far, where ops->is_host */
     bool    lent;       /* others may be reading what is there */
     bool    failed;     /* it ends so */
+    bool    whole;      /* nothing goes by pieces: its memory cannot */
     void  **part;       /* [n_part] loaded */
     void  **between;
     axe_dist_piecing *piecing; /* [p->n_fuse] */

@@ -148,7 +148,7 @@ axe_gpu_exec_free(axe_gpu_exec *e)
     if (!e)
         return;
     for (int i = 0; i < AXE_LEN(e->code); i++)
-        if (e->code[i].module && e->gpu->forks == axe_forks() &&
+        if (e->code[i].module && axe_gpu_goes_on(e->gpu) &&
             e->gpu->cuda->CtxPushCurrent_v2(e->gpu->ctx) == 0) {
             e->gpu->cuda->ModuleUnload(e->code[i].module);
             axe_gpu_pop(e->gpu);
@@ -162,6 +162,16 @@ bool
 axe_gpu_exec_cached(const axe_gpu_exec *e)
 {
     return e && e->cached;
+}
+
+int
+axe_gpu_exec_resident(const axe_gpu_exec *e)
+{
+    int most = e->program->lowered->n_grid > 0 ? e->grid[0].n_resident : 1;
+
+    for (int i = 1; i < e->program->lowered->n_grid; i++)
+        most = e->grid[i].n_resident < most ? e->grid[i].n_resident : most;
+    return most;
 }
 
 /* ---------------------------------------------------------------- launching */

@@ -177,7 +177,7 @@ axe_gpu_free(axe_gpu *g)
 {
     if (!g)
         return;
-    if (g->ctx && g->forks == axe_forks()) {
+    if (g->ctx && axe_gpu_goes_on(g)) {
         axe_gpu_release(g, g->nothing);
         axe_cache_close(&g->cache);
         g->cuda->DevicePrimaryCtxRelease_v2(g->device);
@@ -225,7 +225,7 @@ axe_gpu_alloc(axe_ctx *cx, axe_gpu *g, size_t bytes, void **out)
 void
 axe_gpu_release(axe_gpu *g, void *memory)
 {
-    if (!g || !memory || g->forks != axe_forks() ||
+    if (!g || !memory || !axe_gpu_goes_on(g) ||
         g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
         return;
     g->cuda->MemFree_v2((uint64_t)(uintptr_t)memory);

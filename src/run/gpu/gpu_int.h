@@ -13,6 +13,7 @@
 struct axe_gpu {
     axe_tag            tag;
     unsigned           forks; /* before it: no context survives one */
+    bool               stuck; /* what its streams do may never end */
     axe_ctx           *cx;    /* where its texts live */
     const axe_cuda    *cuda;
     const axe_machine *machine;
@@ -22,6 +23,14 @@ struct axe_gpu {
     void              *nothing; /* what maps of empty tensors see, or NULL */
     axe_cache          cache;
 };
+
+/* Can what it has be given back?  Else that is left to the end of the process.
+ */
+static inline bool
+axe_gpu_goes_on(const axe_gpu *g)
+{
+    return g->forks == axe_forks() && !g->stuck;
+}
 
 /* Make the GPU's context current for a while; every push has its pop. */
 AXE_CHECK axe_status axe_gpu_push(axe_ctx *cx, const axe_gpu *g);
@@ -43,6 +52,9 @@ int axe_gpu_count_resident(const axe_gpu *g, const axe_grid *grid,
  * call.  Behind anything else it begins as any launch does. */
 int axe_gpu_start(const axe_cuda *cu, const axe_grid *grid, void *function,
                   unsigned blocks, void *stream, void **arg, bool behind);
+
+/* CTAs of each of its grids that the GPU runs at a time. */
+int axe_gpu_exec_resident(const axe_gpu_exec *e);
 
 /* A tensor map that was made, and of what. */
 typedef struct axe_gpu_made {

@@ -303,8 +303,7 @@ axe_gpu_heap_free(axe_gpu_heap *h)
 
     if (!h)
         return;
-    if (h->gpu->forks == axe_forks() &&
-        cu->CtxPushCurrent_v2(h->gpu->ctx) == 0) {
+    if (axe_gpu_goes_on(h->gpu) && cu->CtxPushCurrent_v2(h->gpu->ctx) == 0) {
         cu->StreamSynchronize(NULL);
         axe_gpu_multicast_leave(h);
         while (h->n_mapped > 0)

@@ -1,24 +1,17 @@
 /* memory.c - buffers of plans in GPUs' memory: runs are copied by the
- * driver, boxes and sums by kernels, all in the default stream.
+ * driver, boxes and sums by kernels, all in the default stream, or in that of
+ * queues.c that moves.
  *
  * A box is a product of runs over dimensions.  Runs that are equally long and
  * equally far apart are a dimension more; dimensions that are one after the
  * other on both sides are one; three go to a kernel, the rest are launches. */
-#include "run/gpu/memory.h"
+#include "run/gpu/memory_int.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ctx.h"
-#include "run/gpu/gpu_int.h"
-#include "run/gpu/multimem.h"
-
-typedef enum gpu_move {
-#define MOVE(id, order, text) MOVE_##id,
-#include "run/gpu/move.def"
-    N_MOVE
-} gpu_move;
 
 static const struct {
     const char *order, *text;
@@ -28,17 +21,6 @@ static const struct {
 };
 
 enum { GRAIN = 256 /* [bytes] of buffers */, ALIGNED = 16, DEEP = 3 };
-
-struct axe_gpu_memory {
-    engine_memory    m;   /* the first: what engines know of it */
-    axe_ctx         *own; /* where its kernels are */
-    axe_gpu         *gpu;
-    axe_gpu_heap    *heap;
-    int64_t          used; /* [bytes] */
-    axe_gpu_exec    *exec[AXE_N_NUMBER][N_MOVE];
-    axe_gpu_multimem all;
-    axe_nccl        *library; /* or NULL */
-};
 
 static axe_gpu_memory *
 of(engine_memory *m)
@@ -101,7 +83,8 @@ copy(engine_memory *m, void *to, const void *from, size_t bytes)
         return AXE_OK;
     AXE_TRY(axe_gpu_push(m->e->cx, g));
     r = g->cuda->MemcpyDtoDAsync_v2((uint64_t)(uintptr_t)to,
-                                    (uint64_t)(uintptr_t)from, bytes, NULL);
+                                    (uint64_t)(uintptr_t)from, bytes,
+                                    of(m)->stream);
     axe_gpu_pop(g);
     return axe_cuda_check(m->e->cx, g->cuda, r, "copying between GPUs");
 }
@@ -115,7 +98,8 @@ zero(engine_memory *m, void *to, size_t bytes)
     if (bytes == 0)
         return AXE_OK;
     AXE_TRY(axe_gpu_push(m->e->cx, g));
-    r = g->cuda->MemsetD8Async((uint64_t)(uintptr_t)to, 0, bytes, NULL);
+    r = g->cuda->MemsetD8Async((uint64_t)(uintptr_t)to, 0, bytes,
+                               of(m)->stream);
     axe_gpu_pop(g);
     return axe_cuda_check(m->e->cx, g->cuda, r, "zeros on the GPU");
 }
@@ -176,7 +160,7 @@ launch(axe_gpu_memory *x, axe_number type, gpu_move move, int rank,
     axe_gpu_exec *e;
 
     AXE_TRY(exec_of(x, type, move, &e));
-    return axe_gpu_launch(x->m.e->cx, e, 2, array, 0, NULL, NULL);
+    return axe_gpu_launch(x->m.e->cx, e, 2, array, 0, NULL, x->stream);
 }
 
 static bool
@@ -365,6 +349,7 @@ axe_gpu_memory_use(axe_gpu_memory *x, axe_nccl *library)
 {
     x->library = library;
     x->m.ops = &ops_with_library;
+    x->m.queues = NULL;
 }
 
 /* ---------------------------------------------------------- making, freeing */
@@ -383,9 +368,12 @@ axe_gpu_memory_new(axe_ctx *cx, axe_engine *e, axe_gpu *g, int64_t bytes,
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                         "no memory for what ranks share");
     }
-    x->m = (engine_memory){&ops, e};
+    x->m = (engine_memory){.ops = &ops, .e = e};
     x->gpu = g;
-    st = axe_gpu_heap_new(cx, e, g, bytes, multicast, &x->heap);
+    st = axe_gpu_heap_new(cx, e, g, bytes + axe_gpu_words_bytes(e), multicast,
+                          &x->heap);
+    if (st == AXE_OK && !x->heap->multicast)
+        st = axe_gpu_queues_open(cx, x);
     if (st != AXE_OK) {
         axe_gpu_memory_free(x);
         return st;
@@ -405,6 +393,7 @@ axe_gpu_memory_free(axe_gpu_memory *x)
     for (int t = 0; t < AXE_N_NUMBER; t++)
         for (int i = 0; i < N_MOVE; i++)
             axe_gpu_exec_free(x->exec[t][i]);
+    axe_gpu_queues_close(x);
     axe_gpu_multimem_free(&x->all, x->heap);
     axe_gpu_heap_free(x->heap);
     axe_ctx_free(x->own);

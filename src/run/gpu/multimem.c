@@ -150,7 +150,7 @@ axe_gpu_multimem_free(axe_gpu_multimem *m, const axe_gpu_heap *h)
 {
     const axe_cuda *cu = h ? h->gpu->cuda : NULL;
 
-    if (!h || h->gpu->forks != axe_forks() ||
+    if (!h || !axe_gpu_goes_on(h->gpu) ||
         cu->CtxPushCurrent_v2(h->gpu->ctx) != 0)
         return;
     for (int t = 0; t < AXE_N_NUMBER; t++)

@@ -160,7 +160,7 @@ axe_nccl_new(axe_ctx *cx, axe_engine *e, axe_gpu *g, axe_nccl **out)
 void
 axe_nccl_free(axe_nccl *n, axe_status st)
 {
-    if (n && n->comm && n->gpu->forks == axe_forks() &&
+    if (n && n->comm && axe_gpu_goes_on(n->gpu) &&
         n->gpu->cuda->CtxPushCurrent_v2(n->gpu->ctx) == 0) {
         if (st == AXE_OK)
             loaded.CommDestroy(n->comm);

@@ -243,7 +243,7 @@ one_box(axe_ctx *cx, axe_engine *e, axe_gpu *g, void *const *buffer)
     static float  from[BOX], to[BOX], got[BOX];
     program_run   run[PROGRAM_DIMS][MOST_RUN];
     program_box   box;
-    engine_memory host = {&engine_host_memory, e};
+    engine_memory host = {.ops = &engine_host_memory, .e = e};
     engine_box    b = {.box = &box, .type = AXE_NUMBER_F32};
 
     do

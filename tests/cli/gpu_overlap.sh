@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# What goes between GPUs while they compute, without one: ranks whose driver
+# executes PTX (tests/ptx) and has streams that wait for words of other ranks.
+# Right, the same bits as one after the other, in streams that are done at once,
+# as one, and in several random orders; and what fails, in any of its calls, on
+# one rank of three: one text, exit status 1, nothing left.
+# Given: AXE the command, SRC the source directory.
+set -u
+built=$(dirname "$AXE")/tests
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+export AXE_CACHE=$tmp/cache AXE_CUDA=$built/libptx_cuda.so AXE_NVRTC=$built/libptx_cuda.so
+D=$SRC/kernels/dist
+bad=0
+
+fail() {
+    echo "FAILED: $*"
+    cut -c1-2000 out | sed 's/^/    /'
+    bad=1
+}
+
+"$AXE" run "$SRC/kernels/elementwise.axe" add --random M=4 N=8 -t sm_90a >out 2>&1 || {
+    grep -q "there is no NVRTC\|NVRTC gives no" out && exit 77
+    fail "one GPU"
+    exit 1
+}
+
+cat >turns.axe <<'END2'
+mesh gpu[P];
+
+// What is copied is used more than once, and written by the same device again
+// and again; a number comes from the device for each launch.
+kernel twice<BM = 32>(in f32 s, in f32 A[M @ gpu, K], in f32 B[N, K], out f32 Y[M, N])
+{
+    index m, n, k;
+    global f32 X[M, K];
+    global f32 Z[M, K] : partial(gpu);
+    global f32 W[M @ gpu, K];
+
+    W[m, k] = A[m, k];
+    for (t : 4) {
+        X[m, k] = W[m, k];
+        device (g : gpu) {
+            cta (i : M by BM) Z[i*BM + m, k] = X[i*BM + m, k] * s + f32(t + g);
+        }
+        W[m, k] = Z[m, k];
+    }
+    X[m, k] = W[m, k];
+    device {
+        cta (i : M by BM) Y[i*BM + m, n] = sum[k](X[i*BM + m, k] * B[n, k]);
+    }
+}
+
+// What others may still be pulling is written by a device that does not go by rows.
+kernel lent<BM = 32>(in f32 A[M, K], out f32 C[M @ gpu, K])
+{
+    index m, k;
+    global f32 Z[M, K] : partial(gpu);
+    global f32 W[M @ gpu, K];
+
+    device {
+        cta (i : M @ gpu by BM) C[i*BM + m, k] = 0;
+    }
+    for (t : 6) {
+        device (g : gpu) {
+            cta (i : M by BM) Z[i*BM + m, k] = A[i*BM + m, k] * f32(t) + f32(g);
+        }
+        W[m, k] = Z[m, k];
+        device {
+            cta (j : K by 8) Z[m, j*8 + k] = -1000;
+        }
+        device {
+            cta (i : M @ gpu by BM) C[i*BM + m, k] = C[i*BM + m, k] + W[i*BM + m, k];
+        }
+    }
+}
+
+// Addends of columns of the result: parts that are no run.
+kernel columns(in f32 A[M, K @ gpu], in f32 B[N, K @ gpu], out f32 C[M, N @ gpu])
+{
+    index m, n, k;
+
+    C[m, n] = sum[k](A[m, k] * B[n, k]);
+}
+
+// Given, and not added: rows go where they belong as they come, while the next
+// statement's rows of the turn before are still read.
+kernel spread<BM = 32>(in f32 A[M @ gpu, K], out f32 Y[M, K])
+{
+    index m, k;
+    global f32 V[M @ gpu, K];
+    global f32 W[M, K];
+
+    device {
+        cta (i : M by BM) Y[i*BM + m, k] = 0;
+    }
+    for (t : 4) {
+        device {
+            cta (i : M @ gpu by BM) V[i*BM + m, k] = A[i*BM + m, k] * f32(t + 1);
+        }
+        W[m, k] = V[m, k];
+        device {
+            cta (i : M by BM) Y[i*BM + m, k] = Y[i*BM + m, k] * 2 + W[i*BM + m, k];
+        }
+    }
+}
+END2
+
+# with and without overlap, in streams that are done so: LATE N OUT ARGUMENTS
+same() {
+    local late=$1 n=$2 out=$3
+    shift 3
+    rm -f a.npy b.npy
+    for how in "$out=a.npy --check" "$out=b.npy --no-overlap"; do
+        # shellcheck disable=SC2086
+        PTX_LATE=$late "$AXE" run "$@" $how --devices "$n" --timeout 30 --random --no-tuned \
+            -t sm_90a >out 2>&1 </dev/null || { fail "$late $n: $* $how"; return; }
+        grep -q 'the driver still has' out && fail "$late $n: $* $how: left"
+        case $how in *check)
+            grep -q "check $out: ok" out || fail "$late $n: $*: not right"
+            grep -q ' bytes between devices, as planned' out || fail "$late $n: $*: bytes" ;;
+        esac
+    done
+    cmp -s a.npy b.npy || fail "$late $n: $*: other bits"
+}
+
+# tiles that meet borders of shards, shards of less than a tile, ragged ones, and
+# devices with nothing
+small="--set BM=32 --set BN=32 --set BK=32"
+all() {
+    same "$1" "$2" C $D/gemm_reduce_scatter.axe M=500 N=132 K=45 $small
+    same "$1" "$2" C $D/allgather_gemm.axe M=437 N=130 K=33 $small
+    same "$1" "$2" C $D/gemm_allreduce.axe M=300 N=130 K=20
+    same "$1" "$2" Y turns.axe twice M=300 N=10 K=140
+    same "$1" "$2" C turns.axe lent M=300 K=140
+    same "$1" "$2" C turns.axe columns M=300 N=130 K=20
+    same "$1" "$2" Y turns.axe spread M=300 K=140
+}
+export FAKE_GPUS=2
+all 0 3
+all 1 3
+all 2 2
+all 3 3
+all 4 4
+all 5 1
+for late in 0 1 6; do
+    same $late 4 C $D/gemm_reduce_scatter.axe M=40 N=128 K=5 $small
+    same $late 4 C $D/allgather_gemm.axe M=3 N=50 K=33 $small
+done
+exit $bad
