@@ -6,10 +6,10 @@
  * no other; $FAKE_NO=NUMBER: that attribute is 0; $FAKE_GRAIN (2 MiB): of
  * blocks, twice that on GPU 1, and so on.  $FAKE_FAIL=NAME:NUMBER makes a call
  * fail, with $FAKE_FAIL_ON=N on GPU N alone, with $FAKE_FAIL_AT=N from the N-th
- * of them on; $FAKE_DIE=NAME:N ends the process there by a signal.  fake_left()
- * counts blocks, mappings, addresses and allocations that are there, and a GPU
- * that is closed at last says so where there are some; fake_order() is what was
- * asked. */
+ * of them on; $FAKE_DIE=NAME:N ends the process there by signal $FAKE_SIGNAL
+ * (9).  fake_left() counts blocks, mappings, addresses and allocations that are
+ * there, and a GPU that is closed at last says so where there are some;
+ * fake_order() is what was asked. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -133,7 +133,7 @@ fake_fails(const char *name)
     int        dies = named("FAKE_DIE", name), fails = named("FAKE_FAIL", name);
 
     if (dies && ++n_dying == dies)
-        raise(SIGKILL);
+        raise(number("FAKE_SIGNAL", SIGKILL));
     if (fails && ++n_failing < number("FAKE_FAIL_AT", 1))
         return 0;
     return fails;

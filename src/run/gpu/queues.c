@@ -122,8 +122,8 @@ too_long(axe_engine *e)
 {
     const char *text =
         axe_textf(e->cx,
-                  "rank %" PRId64 " of %" PRId64 " waited %.3g s for what its "
-                  "GPU does with all others' in %s",
+                  "rank %" PRId64 " of %" PRId64
+                  " waited %.3g s for all others' GPUs in %s",
                   e->rank, e->size, (double)e->timeout_ms / 1e3, e->doing);
 
     e->ops->fail(e, text);
