@@ -148,4 +148,82 @@ for late in 0 1 6; do
     same $late 4 C $D/gemm_reduce_scatter.axe M=40 N=128 K=5 $small
     same $late 4 C $D/allgather_gemm.axe M=3 N=50 K=33 $small
 done
+# ------------------------------------------------------- that it does overlap
+reduce="$D/gemm_reduce_scatter.axe M=500 N=128 K=45 $small"
+gather="$D/allgather_gemm.axe M=437 N=128 K=128 $small"
+export FAKE_GPUS=3
+asks() { # TIMES NAME ARGUMENTS
+    local want=$1 name=$2
+    shift 2
+    FAKE_TELL=1 "$AXE" run "$@" --devices 3 --random --check --no-tuned -t sm_90a >out 2>&1 </dev/null
+    grep -q ': ok, ' out && [ "$(grep -o "$name" out | wc -l)" = "$want" ] ||
+        fail "not $want of $name: $*"
+}
+# 16 tiles of rows of as many CTAs as the GPU has SMs at a time: 8 pieces on each;
+# a piece at a border has parts for two ranks
+asks 24 gemm_reduce_scatter_device0 $reduce
+asks 20 StreamWaitValue32 $reduce
+# 14 tiles: 7 pieces; a word of each other rank before the first
+asks 21 allgather_gemm_device0 $gather
+asks 6 StreamWaitValue32 $gather
+# CTAs of one wave are one launch
+asks 3 gemm_reduce_scatter_device0 $D/gemm_reduce_scatter.axe M=128 N=32 K=45 $small
+# nor where a driver has no words, says so on one rank, or another one adds
+for how in FAKE_FAIL=StreamWriteValue32_v2:801 "FAKE_FAIL=StreamWriteValue32_v2:801 FAKE_FAIL_ON=1" \
+    AXE_MULTIMEM=1 "AXE_NCCL=1 AXE_NCCL_LIBRARY=$AXE_CUDA"; do
+    # shellcheck disable=SC2086
+    (export $how && asks 3 gemm_reduce_scatter_device0 $reduce; exit $bad) || bad=1
+    # shellcheck disable=SC2086
+    (export $how && asks 0 StreamWaitValue32 $reduce; exit $bad) || bad=1
+done
+"$AXE" explain $D/gemm_reduce_scatter.axe -t sm_90a >out 2>&1
+grep -q 'overlap gemm_reduce_scatter.device0 makes rows of S, in tiles of ' out || fail explain
+
+# ------------------------------------------------------------------ failures
+# WHAT ENVIRONMENT.. -- ARGUMENTS: one text, status 1, and nothing left
+ends() {
+    local want=$1 how=()
+    shift
+    while [ "$1" != -- ]; do
+        how+=("$1")
+        shift
+    done
+    shift
+    timeout -k 5 30 env "${how[@]}" FAKE_FAIL_ON=1 "$AXE" run "$@" --devices 3 --random --timeout 2 \
+        --no-tuned -t sm_90a >out 2>&1 </dev/null
+    [ $? = 1 ] && [ "$(grep -c '^error' out)" = 1 ] && grep -q "^error: $want" out &&
+        ! grep -q 'the driver still has' out || fail "${how[*]}: $*"
+}
+# a rank ends, or stops, while the streams of others wait for it; how it ended knows
+# the rank that started it
+gone="rank 1 of 3 \(was killed by signal 9 (Killed)\|has ended\), while rank [02] waits for it in step 1 ("
+for k in "$reduce" "$gather"; do
+    ends "$gone" PTX_LATE=7 FAKE_DIE=LaunchKernel:3 -- $k
+    ends "rank [02] of 3 waited 2 s for all others' GPUs in step 1 (" \
+        PTX_LATE=8 FAKE_DIE=LaunchKernel:3 FAKE_SIGNAL=19 -- $k
+    ends "launching kernel [a-z_]*_device0: CUDA_ERROR_ANY (9), " \
+        PTX_LATE=9 FAKE_FAIL=LaunchKernel:9 FAKE_FAIL_AT=3 -- $k
+done
+# streams of which one stops all, and a driver that never says that all is done
+ends "$gone" PTX_LATE=1 FAKE_DIE=LaunchKernel:3 -- $reduce
+ends "rank [0-2] of 3 waited 2 s for all others' GPUs in step 1 (all-gather)" FAKE_STUCK=1 -- $gather
+
+# each call fails on one rank, while other ranks' streams wait, and in a driver
+# whose streams never do
+for driver in libptx_cuda.so libfake_cuda.so; do
+    while read -r at name what; do
+        ends "$what: CUDA_ERROR_[A-Z]* (9), " AXE_CUDA="$built/$driver" PTX_LATE=10 \
+            FAKE_FAIL="$name:9" FAKE_FAIL_AT="$at" -- $reduce
+    done <<'END2'
+1 StreamCreate opening a stream
+2 StreamCreate opening a stream
+1 EventCreate opening a stream
+1 StreamWriteValue32_v2 words that GPUs wait for
+5 StreamWriteValue32_v2 telling another GPU what is done
+1 StreamWaitValue32_v2 waiting for another GPU
+1 EventRecord joining two streams
+2 StreamWaitEvent joining two streams
+1 StreamQuery running on the GPU
+END2
+done
 exit $bad

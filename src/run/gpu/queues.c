@@ -14,9 +14,10 @@
 #include "run/gpu/memory_int.h"
 
 enum {
-    APART = 128,        /* [bytes] of two words */
-    GRAIN = 256,        /* [bytes] of buffers */
-    NAP_NS = 20 * 1000, /* between looks at streams */
+    APART = 128, /* [bytes] of two words */
+    GRAIN = 256, /* [bytes] of buffers */
+    SPINS = 500, /* looks at streams, before those with naps */
+    NAP_NS = 20 * 1000,
     STOP_NAP_NS = 1000 * 1000,
     LOOK_MS = 20,          /* between looks at other ranks */
     STOP_MS = 5 * 1000,    /* for streams to come to their ends */
@@ -135,11 +136,13 @@ static axe_status
 wait_both(const axe_gpu_memory *x)
 {
     axe_engine *e = x->m.e;
-    int64_t     until = engine_now_ms() + e->timeout_ms, look = 0;
+    int64_t     until = engine_now_ms() + e->timeout_ms, look = 0, now;
     int         r;
 
-    while ((r = query(x)) == AXE_CUDA_NOT_READY) {
-        int64_t now = engine_now_ms();
+    for (int i = 0; (r = query(x)) == AXE_CUDA_NOT_READY; i += i < SPINS) {
+        if (i < SPINS)
+            continue;
+        now = engine_now_ms();
 
         if (now >= look) {
             AXE_TRY(e->ops->look(e));
@@ -183,7 +186,7 @@ stop(engine_memory *m)
                                       AXE_CUDA_WRITE_BEHIND);
         pause_ns(STOP_NAP_NS);
     }
-    x->gpu->stuck = r == AXE_CUDA_NOT_READY;
+    x->gpu->stuck = r != 0;
     axe_gpu_pop(x->gpu);
 }
 
