@@ -2,6 +2,7 @@
  * are those of the header that is installed.  Compiling it is the test. */
 #include <cuda.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define ATTRIBUTE(name, number)                                                \
     _Static_assert(CU_DEVICE_ATTRIBUTE_##name == (number), #name);
@@ -65,3 +66,16 @@ _Static_assert(CU_STREAM_NON_BLOCKING == 1 && CU_EVENT_DISABLE_TIMING == 2 &&
 _Static_assert(CU_STREAM_WRITE_VALUE_DEFAULT == 0 &&
                    CU_STREAM_WAIT_VALUE_GEQ == 0,
                "words that streams write and wait for");
+
+/* They take what run/gpu/cuda.def gives them. */
+int axe_cuda_abi_calls(void **out, void *stream, void *event, uint64_t at,
+                       uint32_t value);
+int
+axe_cuda_abi_calls(void **out, void *stream, void *event, uint64_t at,
+                   uint32_t value)
+{
+    return cuStreamCreate((CUstream *)out, 1u) | cuStreamDestroy_v2(stream) |
+           cuStreamWaitEvent(stream, event, 0u) |
+           cuStreamWriteValue32(stream, at, value, 0u) |
+           cuStreamWaitValue32(stream, at, value, 0u);
+}
