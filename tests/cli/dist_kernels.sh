@@ -29,7 +29,9 @@ right() {
     grep -q ': ok, ' out && ! grep 'check .*: ' out | grep -qv ': ok, ' || fail "axe run $*: $(cat out)"
 }
 
-same() { "$PYTHON" -c "import numpy as np; from references import *
+# shellcheck source=tests/ask.sh
+. "$SRC/tests/ask.sh"
+same() { ask "import numpy as np; from references import *
 L = lambda n: np.load(n + '.npy')
 $1" || fail "NumPy: $2"; }
 
@@ -116,7 +118,7 @@ for n in $teams; do
     moved $((2 * (n - 1) * n * 6 * 4)) "rounds on $n"
     right turn.axe back --devices $n
     right turn.axe others M=12 K=3 --devices $n
-    moved $("$PYTHON" -c "
+    moved $(ask "
 n, all = $n, $n * ($n - 1)
 still = lambda a, b: sum((a * p + b) % n == p for p in range(n))
 turned = lambda a, b: n - still(a, b)
@@ -156,7 +158,7 @@ assert np.allclose(L('y'), want, atol=1e-4), abs(L('y') - want).max()" "$f $caus
                 expert=expert.npy count=count.npy used=used.npy C=$c E=9 --devices $n --check
             ! grep 'check .*: ' out | grep -qv ': ok, ' || fail "dispatch $pick on $n: $(cat out)"
             # counts to all, twice; rows of 6 and their experts; counts of experts
-            rows=$("$PYTHON" -c "import numpy as np
+            rows=$(ask "import numpy as np
 u = np.minimum(np.load('used.npy'), $c)
 print(u.sum() - np.trace(u))")
             moved $((4 * (2 * n * n * (n - 1) + rows * 7 + (n - 1) * 9))) "dispatch $pick on $n"
