@@ -31,7 +31,6 @@ demo-model:
 	    examples/minilm/minilm.py examples/minilm/sentences.txt
 
 test:
-	@tools/setup test
 	@tests/run
 
 test-peers:
