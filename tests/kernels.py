@@ -11,8 +11,10 @@ element and the accumulating type at 1, a result may be off by
 and integers must be equal modulo their width.  Sizes include 0, 1, less than a
 vector, and no multiple of any tile.  Kernels for one GPU alone run on its
 simulator, or, with PTX in the environment, those alone, as PTX (cli.ptx_slow).
-One run in eight is compared with the reference, too.  With PACK in the
-environment all of pack/pack.def runs instead, without a C compiler.
+One run in eight is compared with the reference, too.  The C compiler optimises
+each kernel as users' are in the type that has all sizes and in another type or
+CPU by turns, and not in the others, and so compiles none of them twice.  With PACK
+in the environment all of pack/pack.def runs instead, without a C compiler.
 Usage: kernels.py [KERNEL...], with AXE and SRC in the environment, in a folder
 of its own.
 """
@@ -453,7 +455,7 @@ def quantised(got, want):
 
 # ------------------------------------------------------------------- running
 
-def run(row, t, size, machine, seed):
+def run(row, t, size, machine, seed, optimised):
     """What is wrong, or None."""
     n = CONSTANT | dict(zip(row.sizes[0], size))
     kernel, *sets = row.kernel.split()
@@ -476,7 +478,7 @@ def run(row, t, size, machine, seed):
             args.append(f"{name}={stem}.{name}.npy")
     shown = set("".join(row.ins.values())) | set(CONSTANT)
     args += [f"{d}={n[d]}" for d in row.sizes[0] if d not in shown]
-    how, env = ["run", "--threads", str(1 + seed % 2)], with_cc(dict(os.environ), seed)
+    how, env = ["run", "--threads", str(1 + seed % 2)], with_cc(dict(os.environ), not optimised)
     if machine in ON and "PTX" in env:
         env |= {"PTX_CC": machine[3:].rstrip("a"), "PTX_ORDER": str(seed % 7)}
     elif "PACK" in env:
@@ -567,6 +569,18 @@ def jobs(only):
         yield row, row.types[0], row.sizes[1][0], "cpu", next(seed)
 
 
+def with_optimised(todo):
+    """Jobs, each with whether its kernel is compiled as users' are: in the type and
+    on the CPU that it has all sizes in, and in another by turns."""
+    of = {}  # a kernel's types and CPUs, in the order that they come in
+    for row, t, _, machine, _ in todo:
+        if machine not in ON:
+            of.setdefault(row.kernel, {})[t, machine] = None
+    some = {(k, *list(of[k])[j]) for i, k in enumerate(of)
+            for j in (0, 1 + i % max(1, len(of[k]) - 1)) if j < len(of[k])}
+    return [(*job, (job[0].kernel, job[1], job[3]) in some) for job in todo]
+
+
 def text_for(file, machine):
     """The path of the kernel's text: on CPUs without `target`, a copy."""
     path = f"{os.environ['SRC']}/kernels/{file}.axe"
@@ -596,7 +610,7 @@ def missing():
 
 def main():
     share = int(os.environ.get("AXE_SHARE", "1"))
-    todo = list(jobs(sys.argv[1:]))[::share]
+    todo = with_optimised(list(jobs(sys.argv[1:])))[::share]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         said = [s for s in pool.map(lambda j: run(*j), todo) if s]
     said += [f"{f}: no test here" for f in missing()]
