@@ -6,7 +6,7 @@
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
+export AXE_CACHE=${AXE_CACHE:-$PWD/cache}
 ILLEGAL=132
 n_run=0 n_bad=0
 

@@ -6,7 +6,7 @@ set -u
 "$PYTHON" -c '' || exit 77
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
+export AXE_CACHE=${AXE_CACHE:-$PWD/cache}
 cat >k.axe <<'EOT'
 kernel from<type T = f8e4m3>(in T X[M], out f32 Y[M])
 {

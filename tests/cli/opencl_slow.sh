@@ -13,7 +13,7 @@
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
+export AXE_CACHE=${AXE_CACHE:-$PWD/cache}
 # shellcheck source=tests/opencl.sh
 . "$SRC/tests/opencl.sh"
 opencl_devices | sed 's/ spirv$//' >devices

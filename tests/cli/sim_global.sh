@@ -6,7 +6,7 @@
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
+export AXE_CACHE=${AXE_CACHE:-$PWD/cache}
 
 fail() {
     echo "FAILED: $file on $machine: $1"

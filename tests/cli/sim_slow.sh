@@ -7,7 +7,7 @@ row_number=0
 SIM_ALL=${SIM_ALL-}
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
+export AXE_CACHE=${AXE_CACHE:-$PWD/cache}
 
 # FILE KERNEL MACHINE TYPE ORDERS SIZES: says what is wrong, and nothing else.  Where
 # the reference has no bound nothing was compared.

@@ -8,7 +8,7 @@ SRC=$(cd "$SRC" && pwd)
 AXE=$(cd "$(dirname "$AXE")" && pwd)/$(basename "$AXE")
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
+export AXE_CACHE=${AXE_CACHE:-$PWD/cache}
 n_bad=0
 
 fail() {
