@@ -4,6 +4,7 @@
  *
  * One program has the grids of all rows for a width; each is of two warps.
  * OPENCL_ALL=1: in each type and on each width those, too, that go by turns.
+ * A share: of devices and machines.
  * Without a device, and under ASan, which takes what runtimes keep for leaks,
  * the simulator alone. */
 #define _XOPEN_SOURCE 700
@@ -23,6 +24,7 @@
 #include "opencl_cases.h"
 #include "opencl_matrix.h"
 #include "print/opencl/opencl.h"
+#include "share.h"
 #include "sim/sim.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -487,6 +489,8 @@ test_executed(void **state)
     for (int d = 0; d < n_device; d++)
         for (int i = 0; i < axe_opencl_machines.n; i++) {
             axe_opencl *cl;
+            if ((d + i) % share() != 0)
+                continue;
             facts = &devices[d];
             cx = axe_ctx_new();
             assert_int_equal(
@@ -519,6 +523,8 @@ test_matrices(void **state)
     for (int d = 0; d < n_device; d++)
         for (int i = 0; i < axe_opencl_machines.n; i++) {
             axe_opencl *cl;
+            if ((d + i) % share() != share() / 2)
+                continue;
             facts = &devices[d];
             cx = axe_ctx_new();
             mc = &axe_opencl_machines.machine[i];

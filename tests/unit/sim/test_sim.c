@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "ir/number.h"
+#include "share.h"
 #include "sim/sim.h"
 #include "sim_kernels.h"
 
@@ -281,7 +282,8 @@ run_chain(chain *h, const axe_lowered *l, axe_sim_options with)
 }
 
 /* Two GEMMs in one launch, whose CTAs wait for one another: in all orders, with
- * place for few and for many. */
+ * place for few and for many; in a share of them by turns, from another one on
+ * for each. */
 static void
 test_chain(void **state)
 {
@@ -294,7 +296,8 @@ test_chain(void **state)
     for (int i = 0; i < AXE_LEN(chains) * AXE_LEN(sms); i++) {
         const axe_sim_options first = {.n_sm = sms[i % AXE_LEN(sms)]};
         const gemm_spec      *spec = &chains[i / AXE_LEN(sms)];
-        for (int k = 0; axe_sim_order(&first, 1, 4, k, &with); k++) {
+        for (int k = i % share(); axe_sim_order(&first, 1, 4, k, &with);
+             k += share()) {
             run_chain(&h, make_chain(&m, cx, spec), with);
             expect_clean(&h.found);
             check_product(CHAIN, h.a, h.b, h.c);
@@ -339,7 +342,8 @@ test_chain_faults(void **state)
 
     (void)state;
     for (int i = 0; i < AXE_LEN(rows); i++)
-        for (int k = 0; axe_sim_order(&first, 1, 4, k, &with); k++) {
+        for (int k = i % share(); axe_sim_order(&first, 1, 4, k, &with);
+             k += share()) {
             const axe_lowered *l = make_chain(&m, cx, &chains[0]);
             bool               found = false;
             assert_true(drop(&m.grid.body, rows[i].name, num(&m, 0)) > 0);
