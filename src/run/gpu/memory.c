@@ -22,6 +22,12 @@ static const struct {
 
 enum { GRAIN = 256 /* [bytes] of buffers */, ALIGNED = 16, DEEP = 3 };
 
+/* CTAs of a launch. */
+#ifdef AXE_STRESS
+enum { MOST_CTAS = 64 };
+#else
+enum { MOST_CTAS = INT32_MAX };
+#endif
 static axe_gpu_memory *
 of(engine_memory *m)
 {
@@ -256,11 +262,52 @@ launch_box(const boxing *w, int n, const pitch *p, int64_t from, int64_t to)
                   shape, s, src, d, dst);
 }
 
+int64_t
+axe_gpu_box_step(int n, const int64_t *shape, int64_t most, int *dim)
+{
+    int64_t tasks = 1;
+
+    for (int i = n - 1; i >= 0; i--) {
+        int64_t tile = i == n - 1 ? AXE_GPU_BOX_TILE : 1;
+        int64_t here = (shape[i] + tile - 1) / tile;
+
+        *dim = i;
+        if (here > most / tasks)
+            return most / tasks * tile;
+        tasks *= here > 0 ? here : 1;
+    }
+    *dim = -1;
+    return 0;
+}
+
+/* Of a box of more CTAs than a launch has, parts. */
+static axe_status
+launch_parts(const boxing *w, int n, const pitch *p, int64_t from, int64_t to)
+{
+    int64_t shape[DEEP] = {0}, step;
+    pitch   part[DEEP];
+    int     dim;
+
+    for (int i = 0; i < n; i++) {
+        shape[i] = p[i].n;
+        part[i] = p[i];
+    }
+    step = axe_gpu_box_step(n, shape, MOST_CTAS, &dim);
+    if (dim < 0)
+        return launch_box(w, n, p, from, to);
+    for (int64_t at = 0; at < p[dim].n; at += step) {
+        part[dim].n = p[dim].n - at < step ? p[dim].n - at : step;
+        AXE_TRY(launch_parts(w, n, part, from + at * p[dim].from,
+                             to + at * p[dim].to));
+    }
+    return AXE_OK;
+}
+
 static axe_status
 launch_all(const boxing *w, int n, const pitch *p, int64_t from, int64_t to)
 {
     if (n <= DEEP)
-        return launch_box(w, n, p, from, to);
+        return launch_parts(w, n, p, from, to);
     for (int64_t i = 0; i < p->n; i++)
         AXE_TRY(
             launch_all(w, n - 1, p + 1, from + i * p->from, to + i * p->to));

@@ -21,4 +21,10 @@ void                 axe_gpu_memory_free(axe_gpu_memory *m);
 /* Collectives that it has are the library's from here on. */
 void axe_gpu_memory_use(axe_gpu_memory *m, axe_nccl *library);
 
+/* A box, whose last dimension is in tiles, of more tasks than `most`: how many
+ * of its dimension *dim go at a time; part by part until none has more.
+ * *dim -1: it has not more */
+int64_t axe_gpu_box_step(int n, const int64_t *shape, int64_t most, int *dim);
+enum { AXE_GPU_BOX_TILE = 512 /* of move.def */ };
+
 #endif

@@ -21,6 +21,7 @@
 
 #include "base/ctx.h"
 #include "run/gpu/gpu_heap_int.h"
+#include "run/gpu/memory.h"
 
 enum { RANKS = 4 };
 
@@ -290,6 +291,63 @@ test_ids(void **state)
     axe_ctx_free(cx);
 }
 
+/* ------------------------------------------------------- boxes by parts */
+
+static int64_t
+n_task(const int64_t *shape)
+{
+    int64_t tiles = (shape[2] + AXE_GPU_BOX_TILE - 1) / AXE_GPU_BOX_TILE;
+
+    return shape[0] * shape[1] * tiles;
+}
+
+/* Elements of all parts; none has more tasks than `most`. */
+static int64_t
+cut_up(const int64_t *shape, int64_t most, int64_t *n_part)
+{
+    int64_t part[] = {shape[0], shape[1], shape[2]}, all = 0, step;
+    int     dim;
+
+    step = axe_gpu_box_step(3, shape, most, &dim);
+    assert_int_equal(dim < 0, n_task(shape) <= most);
+    if (dim < 0) {
+        ++*n_part;
+        return shape[0] * shape[1] * shape[2];
+    }
+    assert_true(step > 0 && step < shape[dim]);
+    for (int64_t at = 0; at < shape[dim]; at += step) {
+        part[dim] = shape[dim] - at < step ? shape[dim] - at : step;
+        all += cut_up(part, most, n_part);
+    }
+    return all;
+}
+
+static void
+test_parts(void **state)
+{
+    static const int64_t n[] = {1, 2, 3, 7, 16}, last[] = {1, 512, 513, 2000};
+    static const int64_t large[] = {1 << 20, 3000, 5}, flat[] = {1, 1, 1 << 20};
+    int64_t              parts = 0;
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++)
+            for (int k = 0; k < 4; k++)
+                for (int64_t most = 1; most < 70; most++) {
+                    const int64_t shape[] = {n[i], n[j], last[k]};
+
+                    assert_int_equal(cut_up(shape, most, &parts),
+                                     shape[0] * shape[1] * shape[2]);
+                }
+    /* as few as there can be */
+    parts = 0;
+    cut_up(large, INT32_MAX, &parts);
+    assert_int_equal(parts, 2);
+    parts = 0;
+    cut_up(flat, 100, &parts);
+    assert_int_equal(parts, 21);
+}
+
 static const struct {
     const char *variable, *value, *says;
 } faults[] = {
@@ -380,10 +438,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stores),         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_visible),        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_multicast),      cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_started_before),
+        cmocka_unit_test(test_stores), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_parts),  cmocka_unit_test(test_visible),
+        cmocka_unit_test(test_ids),    cmocka_unit_test(test_multicast),
+        cmocka_unit_test(test_faults), cmocka_unit_test(test_started_before),
     };
     void *fake = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), *left, *order;
 
