@@ -166,8 +166,10 @@ asks 20 StreamWaitValue32 $reduce
 # 14 tiles: 7 pieces; a word of each other rank before the first
 asks 21 allgather_gemm_device0 $gather
 asks 6 StreamWaitValue32 $gather
-# CTAs of one wave are one launch
-asks 3 gemm_reduce_scatter_device0 $D/gemm_reduce_scatter.axe M=128 N=32 K=45 $small
+# 16 tiles of rows of 5 CTAs, of which 4 run at a time: in pieces of two they are 24
+# waves, of three 22, and all at once 20; 4 are 5 waves, and in any pieces more
+asks 18 gemm_reduce_scatter_device0 $D/gemm_reduce_scatter.axe M=500 N=160 K=45 $small
+asks 3 gemm_reduce_scatter_device0 $D/gemm_reduce_scatter.axe M=128 N=160 K=45 $small
 # nor where a driver has no words, says so on one rank, or another one adds
 for how in FAKE_FAIL=StreamWriteValue32_v2:801 "FAKE_FAIL=StreamWriteValue32_v2:801 FAKE_FAIL_ON=1" \
     AXE_MULTIMEM=1 "AXE_NCCL=1 AXE_NCCL_LIBRARY=$AXE_CUDA"; do

@@ -363,6 +363,8 @@ CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
         return bad;
     if (!r)
         return refuse("a copy to memory that was not allocated");
+    if (region_of((uint64_t)(uintptr_t)from, bytes))
+        return refuse("a copy from the host of what is on the device");
     memcpy((void *)(uintptr_t)to, from, bytes);
     memset(r->known + (to - (uint64_t)(uintptr_t)r->data), 1, bytes);
     return 0;
@@ -376,6 +378,8 @@ CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
         return bad;
     if (!region_of(from, bytes))
         return refuse("a copy of memory that was not allocated");
+    if (region_of((uint64_t)(uintptr_t)to, bytes))
+        return refuse("a copy to the host, which goes to the device");
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
