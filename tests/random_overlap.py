@@ -223,12 +223,13 @@ class Judge:
                       r"void axe_delay(void);\n\1    axe_delay();\n\2", text,
                       flags=re.S)
 
-    def race(self, text, sanitizer=True):
+    def race(self, text, sanitizer=True, limit=120):
+        """What is wrong with it, or None; with a bug it may have no end."""
         flags = ["-fsanitize=thread"] if sanitizer else []
         code, said = self.build(text, flags)
         if code != 0:
             raise SystemExit(said)
-        code, said = self.call("./main", limit=10)
+        code, said = self.call("./main", limit=limit)
         return None if code == 0 else said[:2000] or "exit %d" % code
 
 
@@ -273,7 +274,7 @@ def seed_bugs(judge):
         bad = re.sub(pattern, by, text)
         if bad == text:
             raise SystemExit("%s: no such text" % name)
-        if not judge.race(bad):
+        if not judge.race(bad, limit=10):
             missed.append(name)
     return missed
 

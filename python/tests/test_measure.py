@@ -322,10 +322,10 @@ def test_an_interrupt_ends_a_search_with_what_is_known():
             signal.raise_signal(signal.SIGINT)
 
     k = axe.kernel(TUNED).half
-    t = k.tune(M=3000, records="", budget=60, progress=press)
+    t = k.tune(M=3000, records="", budget=600, progress=press)
     assert t.stopped and t.n_measured > 0 and "interrupted" in str(t)
     with pytest.raises(KeyboardInterrupt):
-        k.tune(M=3000, records="", budget=60,
+        k.tune(M=3000, records="", budget=600,
                progress=lambda *ignored: signal.raise_signal(signal.SIGINT))
 
 

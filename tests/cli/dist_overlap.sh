@@ -32,10 +32,10 @@ same() {
     [ -n "$runner" ] && how=()
     rm -f a.npy b.npy
     # shellcheck disable=SC2086
-    $runner "$AXE" run "$@" "$out=a.npy" "${how[@]}" --timeout 20 --random --check >a 2>&1 </dev/null ||
+    $runner "$AXE" run "$@" "$out=a.npy" "${how[@]}" --timeout 60 --random --check >a 2>&1 </dev/null ||
         { fail "$runner $n: $*"; cat a; return; }
     # shellcheck disable=SC2086
-    $runner "$AXE" run "$@" "$out=b.npy" "${how[@]}" --timeout 20 --random --no-overlap >b 2>&1 </dev/null ||
+    $runner "$AXE" run "$@" "$out=b.npy" "${how[@]}" --timeout 60 --random --no-overlap >b 2>&1 </dev/null ||
         { fail "$runner $n: $*, without"; cat b; return; }
     [ "$(grep -c "check $out: ok" a)" = 1 ] || fail "$runner $n: $*: not compared once"
     grep -q ' bytes between devices, as planned' a ||
