@@ -74,8 +74,13 @@ int
 axe_cuda_abi_calls(void **out, void *stream, void *event, uint64_t at,
                    uint32_t value)
 {
-    return cuStreamCreate((CUstream *)out, 1u) | cuStreamDestroy_v2(stream) |
-           cuStreamWaitEvent(stream, event, 0u) |
-           cuStreamWriteValue32(stream, at, value, 0u) |
-           cuStreamWaitValue32(stream, at, value, 0u);
+    int r[] = {
+        (int)cuStreamCreate((CUstream *)out, 1u),
+        (int)cuStreamDestroy_v2(stream),
+        (int)cuStreamWaitEvent(stream, event, 0u),
+        (int)cuStreamWriteValue32(stream, at, value, 0u),
+        (int)cuStreamWaitValue32(stream, at, value, 0u),
+    };
+
+    return r[0] | r[1] | r[2] | r[3] | r[4];
 }
