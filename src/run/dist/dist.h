@@ -212,6 +212,9 @@ typedef struct axe_dist_plan {
 AXE_CHECK axe_status axe_between_plan(axe_ctx *cx, const axe_dist *d,
                                       const axe_stmt *s, int number,
                                       axe_between *out);
+
+/* -------------------------------------------------------- spread.c */
+
 /* "8@gpu, 24 + partial(node)", as axe_spread_read reads it; unless NULL,
  * turned. */
 const char *axe_dist_spread(axe_ctx *cx, const axe_dist *d, const axe_tensor *t,
