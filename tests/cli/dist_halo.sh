@@ -162,6 +162,55 @@ for p in 1 2 3 4; do
     done
 done
 
+# Diagonals, of which a device looks at those of its own rows or columns and no more.
+# Tensors that go around, where devices cannot be turned along an axis: node has four,
+# gpu two, and what is turned by one of four is in halves elsewhere.
+cat >around.axe <<'EOF2'
+mesh node[N], gpu[P];
+
+kernel diagonal(in f32 X[M @ gpu, M], in f32 C[M, M @ gpu], in f32 T[M, M, M @ gpu], out f32 D[M @ gpu])
+{
+    index m;
+
+    D[m] = X[m, m] + C[m, m] * T[m, m, m] + X[m, M - 1 - m];
+}
+
+kernel trace(in f32 X[M, M @ gpu], out f32 Y[1])
+{
+    index i, m;
+
+    Y[i] = sum[m](X[m, m] * X[m, (m + 1) % M]);
+}
+
+kernel around(in f32 X[H @ node, W @ gpu], in f32 V[W @ gpu], out f32 Y[H @ node, W @ gpu], out f32 U[W @ node])
+{
+    index h, w;
+
+    Y[h, w] = X[(h + 1) % H, w] + X[(h + H - 1) % H, w] + X[h, (w + 1) % W] + X[h, (w + W - 1) % W] - 4 * X[h, w];
+    U[w] = V[(w + 3) % W];
+}
+EOF2
+"$AXE" fmt --check around.axe || fail "the form of around.axe"
+for p in 1 3 4; do
+    [ "${AXE_SHARE:-1}" = 1 ] || [ $p = 3 ] || continue
+    for m in 7 2; do
+        runs around.axe diagonal --random --save-random . M=$m N=1 D=d.npy --devices $p
+        same "M = $m; i = np.arange(M); x = L('X'); d = x[i, i] + L('C')[i, i] * L('T')[i, i, i]
+assert np.allclose(L('d'), d + x[i, M - 1 - i], atol=1e-6)" "diagonal of $m on $p"
+        moved 0 "diagonal of $m on $p"
+        runs around.axe trace --random --save-random . M=$m N=1 Y=t.npy --devices $p
+        same "x = L('X'); i = np.arange($m)
+assert np.allclose(L('t')[0], (x[i, i] * x[i, (i + 1) % $m]).sum(), atol=1e-5)" "trace of $m on $p"
+    done
+done
+for size in "9 4" "4 4" "3 8"; do
+    [ "${AXE_SHARE:-1}" = 1 ] || [ "$size" = "9 4" ] || continue
+    set -- $size
+    runs around.axe around --random --save-random . H=$1 W=$2 N=4 P=2 Y=y.npy U=u.npy --devices 8
+    same "x = L('X'); assert np.allclose(L('y'), sum(np.roll(x, s, a) for s in (1, -1) for a in (0, 1)) - 4 * x, atol=1e-5)
+assert (L('u') == np.roll(L('V'), -3)).all()" "around of $size"
+done
+
 # random subscripts; the same in the simulator
 "$PYTHON" - "${AXE_SHARE:-1}" <<'PY' || fail "make kernels"
 import random, sys

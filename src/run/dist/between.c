@@ -142,14 +142,36 @@ add_turn(axe_ctx *cx, int rank, int dim, axe_dist_turn turn, axe_turning **t)
     (*t)->turn[(*t)->n++] = turn;
 }
 
+/* Does an axis cut the index by the choice? */
+static bool
+is_cut_index(const axe_chooser *c, int index)
+{
+    for (int a = 0; a < c->d->k->n_axis; a++)
+        if (c->choice[a] == index)
+            return true;
+    return false;
+}
+
+/* An axis cuts one dimension of a tensor: of X[n, n] the first, and of the
+ * other one devices look at a window. */
 int
 axe_load_index(const axe_chooser *c, const axe_node *load, int dim,
                axe_dist_turn *turn)
 {
+    const axe_node *const *shape = load->u.tensor->shape;
+    axe_dist_turn          first;
+    int                    i;
+
     turn->index = NULL;
-    return load == c->numbers ? -1
-                              : axe_cut_index(c, load->arg[dim],
-                                              load->u.tensor->shape[dim], turn);
+    if (load == c->numbers)
+        return -1;
+    i = axe_cut_index(c, load->arg[dim], shape[dim], turn);
+    for (int k = 0; k < dim && i >= 0 && is_cut_index(c, i); k++)
+        if (axe_cut_index(c, load->arg[k], shape[k], &first) == i) {
+            turn->index = NULL;
+            return -1;
+        }
+    return i;
 }
 
 axe_tensor *
@@ -307,6 +329,35 @@ may_cut(const axe_chooser *c)
     return true;
 }
 
+/* Is there no plan, as of tensors turned by less than what they are cut in? */
+static bool
+has_no_plan(axe_status status)
+{
+    return status == AXE_EUNSUPPORTED || status == AXE_ELIMIT;
+}
+
+/* Price a choice; *may false where there is none, for want of a plan to what it
+ * needs.  The first, by which nothing is cut, has to be there. */
+static axe_status
+try_choice(axe_chooser *c, bool is_first, axe_operands *o,
+           axe_between_arg *result, double *cost, bool *may)
+{
+    axe_mark   m = axe_ctx_mark(c->cx);
+    axe_list   made = c->made;
+    axe_status status;
+
+    *may = may_cut(c);
+    if (!*may)
+        return AXE_OK;
+    status = price(c, o, result, cost);
+    if (is_first || !has_no_plan(status))
+        return status;
+    axe_ctx_release(c->cx, m);
+    c->made = made;
+    *may = false;
+    return AXE_OK;
+}
+
 /* The next choice, as a number counts; false behind the last. */
 static bool
 next_choice(axe_chooser *c)
@@ -364,9 +415,7 @@ plan_copy(const axe_chooser *c, axe_turning *turning, axe_between *out)
     const axe_tensor *src = axe_between_whole(c->s->value->u.tensor);
     const axe_tensor *dst = axe_between_whole(c->s->dst->u.tensor);
     axe_between_arg  *a = axe_new(c->cx, axe_between_arg);
-    axe_number        type;
 
-    AXE_TRY(axe_dist_number(c->cx, dst, &type));
     a->tensor = axe_dist_find(c->d, src->name);
     a->local = src;
     out->n_arg = 1;
@@ -382,6 +431,26 @@ plan_copy(const axe_chooser *c, axe_turning *turning, axe_between *out)
     return AXE_OK;
 }
 
+/* *planned false: the copy turns devices, and there is no plan for that. */
+static axe_status
+try_copy(const axe_chooser *c, axe_turning *turning, axe_between *out,
+         bool *planned)
+{
+    axe_mark   m = axe_ctx_mark(c->cx);
+    axe_number type;
+    axe_status status;
+
+    AXE_TRY(
+        axe_dist_number(c->cx, axe_between_whole(c->s->dst->u.tensor), &type));
+    status = plan_copy(c, turning, out);
+    *planned = !turning || !has_no_plan(status);
+    if (*planned)
+        return status;
+    axe_ctx_release(c->cx, m);
+    *out = (axe_between){.stmt = c->s};
+    return AXE_OK;
+}
+
 /* The cheapest choice, in c; what it needs and makes. */
 static axe_status
 choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
@@ -394,10 +463,9 @@ choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
     for (int a = 0; a < c->d->k->n_axis; a++)
         c->choice[a] = c->n_index;
     for (int n = 0; n < MOST_CHOICES; n++) {
-        bool may = may_cut(c);
+        bool may;
 
-        if (may)
-            AXE_TRY(price(c, &one, &made, &cost));
+        AXE_TRY(try_choice(c, n == 0, &one, &made, &cost, &may));
         if (may && (least < 0 || cost < least)) {
             least = cost;
             *result = made;
@@ -434,11 +502,15 @@ axe_between_plan(axe_ctx *cx, const axe_dist *d, const axe_stmt *s, int number,
     axe_operands     o = {0};
     axe_between_arg *arg;
     axe_turning     *turning;
+    bool             planned;
 
     *out = (axe_between){.stmt = s};
     take_left(&c);
-    if (is_copy(&c, &turning))
-        return plan_copy(&c, turning, out);
+    if (is_copy(&c, &turning)) {
+        AXE_TRY(try_copy(&c, turning, out, &planned));
+        if (planned)
+            return AXE_OK;
+    }
     take_summed(&c);
     AXE_TRY(choose(&c, &o, &out->result));
     arg = axe_new_array(cx, axe_between_arg, o.arg.n);
