@@ -209,6 +209,15 @@ find_type(axe_ctx *cx, const char *name, int bits, axe_number *out)
                     bits, name ? " called " : "", name ? name : "");
 }
 
+int
+axe_tool_reshard_bits(const char *type)
+{
+    for (int t = 0; type && t < AXE_N_NUMBER; t++)
+        if (strcmp(type, axe_number_text((axe_number)t)) == 0)
+            return (int)axe_number_bytes((axe_number)t) * 8;
+    return 32;
+}
+
 axe_status
 axe_tool_reshard_run(axe_ctx *cx, const axe_reshard_plan *p,
                      const reshard_run *opt)

@@ -12,6 +12,10 @@ typedef struct reshard_run {
     bool       *quiet; /* set: another process of the job reports */
 } reshard_run;
 
+/* Bits of an element of a type by its name; 32 where it has none that is run.
+ */
+int axe_tool_reshard_bits(const char *type);
+
 AXE_CHECK axe_status axe_tool_reshard_run(axe_ctx                *cx,
                                           const axe_reshard_plan *p,
                                           const reshard_run      *opt);

@@ -36,7 +36,8 @@ static const char help[] =
     "                     shardy, gspmd, alpa, ..: 'axe help formats' has "
     "them\n"
     "  -s, --shape N,M    for which this is the tensor's shape\n"
-    "  -b, --bits N       bits of an element (default 32)\n"
+    "  -b, --bits N       bits of an element (default: those of --type, or "
+    "32)\n"
     "      --memory N     elements that a device may hold between steps\n"
     "      --measured     links take what `axe mesh --measure` has found here\n"
     "      --no-latency   messages cost nothing but their bytes\n"
@@ -178,7 +179,7 @@ axe_verb_reshard(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    options opt = {.plan = {.bits = 32}};
+    options opt = {0};
     int     c;
 
     while ((c = getopt_long(argc, argv, "M:f:s:b:do:rh", long_options, NULL)) !=
@@ -256,6 +257,8 @@ axe_verb_reshard(int argc, char **argv)
                               "--engine, --type and --timeout go with --run");
     if (opt.run && (opt.draw || opt.output))
         return axe_tool_usage("reshard", "--run draws nothing");
+    if (opt.plan.bits == 0)
+        opt.plan.bits = axe_tool_reshard_bits(opt.running.type);
     opt.spread = argv + optind;
     return axe_tool_do(show, &opt);
 }

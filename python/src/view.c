@@ -17,13 +17,16 @@ enum { BUFFER_FORMAT = 0x4, BUFFER_STRIDES = 0x18 };
 static void
 fail_type(const char *what, const char *name)
 {
+    const char *way = "convert the array to one of f64 f32 f16 bf16 f8, "
+                      "integers or bool";
+
+    if (*name == '>' || *name == '!')
+        way = "x.astype(x.dtype.newbyteorder('=')) has the order of this "
+              "machine's bytes";
+    else if (strcmp(name, "2x") == 0)
+        way = "if its bytes are bf16, x.view(ml_dtypes.bfloat16) says so";
     axepy_fail(AXE_ETYPE, "there is no element type for %s '%.100s'; %s", what,
-               name,
-               *name == '>' || *name == '!'
-                   ? "x.astype(x.dtype.newbyteorder('=')) has the order of "
-                     "this machine's bytes"
-                   : "convert the array to one of f64 f32 f16 bf16 f8, "
-                     "integers or bool");
+               name, way);
 }
 
 /* ----------------------------------------------------------------- buffers */

@@ -430,6 +430,8 @@ def test_what_a_copy_would_do():
         twice(six)
     with pytest.raises(axe.ElementTypeError, match=r"newbyteorder\('='\)"):
         twice(x.astype(">f4"))
+    with pytest.raises(axe.ElementTypeError, match=r"x.view\(ml_dtypes.bfloat16\)"):
+        twice(np.zeros(4, "V2"))  # as np.load reads bf16
     with pytest.raises(axe.ElementTypeError, match="np.asarray"):
         twice([[1.0]])
 

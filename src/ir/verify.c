@@ -53,6 +53,23 @@ check_layout(axe_verifier *v, const axe_tensor *t)
                                        t->name, t->layout->size, size));
 }
 
+/* In a kernel over a mesh: does a tile or a scalar stand in a scope? */
+static bool
+check_between(axe_verifier *v, const axe_tensor *t)
+{
+    if (v->k->n_axis == 0 || v->inside || t->space == AXE_SPACE_GLOBAL)
+        return true;
+    axe_verify_fail(v,
+                    axe_fail(v->cx, t->at, AXE_ESHAPE,
+                             "`%s` is a %s of a scope, and stands in none here",
+                             t->name, t->rank == 0 ? "scalar" : "tile"));
+    axe_help(v->cx,
+             "put it in a scope of `device {...}`; between devices tensors are "
+             "`global`");
+    axe_list_push(&v->tensors, t); /* known, so that this is said once */
+    return false;
+}
+
 static void
 check_tensor(axe_verifier *v, const axe_tensor *t)
 {
@@ -421,7 +438,8 @@ check_stmt(axe_verifier *v, const axe_stmt *s)
                                         "there is no loop to leave here"));
         break;
     case AXE_STMT_TENSOR:
-        check_tensor(v, s->tensor);
+        if (check_between(v, s->tensor))
+            check_tensor(v, s->tensor);
         check_temp(v, s->tensor);
         break;
     case AXE_STMT_BARRIER:

@@ -286,7 +286,8 @@ declare_sizes(axe_resolver *r, const axe_expr *e)
 }
 
 /* A first dimension that is affine in sizes; of others, strides would not be
- * products of sizes. */
+ * products of sizes, and an axis of the mesh (dim -1) is as long as one says.
+ */
 static const axe_node *
 affine_extent(axe_resolver *r, const axe_expr *e, const char *text, int dim)
 {
@@ -298,12 +299,15 @@ affine_extent(axe_resolver *r, const axe_expr *e, const char *text, int dim)
         return n;
     axe_resolve_fail(r,
                      axe_fail(r->cx, e->at, AXE_ESHAPE,
-                              dim > 0 ? "extent `%s` is made of sizes, which "
-                                        "only a first dimension may be"
-                                      : "extent `%s` is not a sum of "
-                                        "multiples of sizes, none below 0",
+                              dim < 0   ? "`%s` devices along an axis: it is "
+                                          "a size or a constant"
+                              : dim > 0 ? "extent `%s` is made of sizes, which "
+                                          "only a first dimension may be"
+                                        : "extent `%s` is not a sum of "
+                                          "multiples of sizes, none below 0",
                               text));
-    axe_help(r->cx, "name it, as in `X[K]`, and give its value");
+    axe_help(r->cx, "name it, as in `%s`, and give its value",
+             dim < 0 ? "mesh gpu[P]" : "X[K]");
     return NULL;
 }
 

@@ -47,7 +47,7 @@ axe_resolve_mesh(axe_resolver *r)
 
         axis[i].name = d->word.name;
         axis[i].at = d->word.at;
-        axis[i].size = axe_resolve_global_extent(r, d->size, d->text, 1);
+        axis[i].size = axe_resolve_global_extent(r, d->size, d->text, -1);
         axis[i].place = declare_place(r, d->word, i);
         e = axe_names_add(r, axis[i].size ? AXE_ENTRY_AXIS : AXE_ENTRY_BAD,
                           d->word);
