@@ -73,6 +73,10 @@ typedef struct engine_memory_ops {
 typedef enum engine_queue { ENGINE_COMPUTES, ENGINE_MOVES } engine_queue;
 
 typedef struct engine_queues {
+    /* From here on nothing is done, until it is off again: programs that what
+     * is asked for needs are loaded, and no more.  Loading one may wait for all
+     * queues, and those for other ranks, which may be gone. */
+    void (*rehearse)(engine_memory *m, bool on);
     /* Where what is asked for goes from here on; first, ENGINE_COMPUTES. */
     void (*use)(engine_memory *m, engine_queue q);
     /* What follows in this queue begins when all that is in the other one so
@@ -83,10 +87,11 @@ typedef struct engine_queues {
     axe_status (*say)(engine_memory *m, int64_t peer, uint32_t count);
     /* What follows in this queue begins when the peer has said so. */
     axe_status (*hear)(engine_memory *m, int64_t peer, uint32_t count);
-    /* All in both is done; behind the engine's time limit all ranks fail. */
+    /* All in both is done, and no rank has failed; behind the engine's time
+     * limit all ranks do. */
     axe_status (*finish)(engine_memory *m);
-    /* This rank has failed: nothing in its queues waits for others any more,
-     * and they are empty. */
+    /* This rank has failed, as others know: nothing in its queues waits for
+     * others any more, and they are empty. */
     void (*stop)(engine_memory *m);
 } engine_queues;
 

@@ -316,8 +316,10 @@ engine_pieces_new(axe_engine *e, const engine_pieces_spec *spec,
         find_in(x);
     if (!e->addressed || (x->p.queues && x->c.giving))
         find_out(x);
-    if (x->p.queues)
+    if (x->p.queues) {
         AXE_TRY(pieces_land(x));
+        AXE_TRY(pieces_rehearse(x));
+    }
     *out = x;
     return AXE_OK;
 }

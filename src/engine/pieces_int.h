@@ -79,4 +79,8 @@ phase_of(const engine_pieces *x)
  * All ranks; parts that come are known. */
 AXE_CHECK axe_status pieces_land(engine_pieces *x);
 
+/* pieces_run.c: where its memory has queues, what it will ask for is asked for
+ * once, so that no program is loaded while they wait for other ranks. */
+AXE_CHECK axe_status pieces_rehearse(engine_pieces *x);
+
 #endif

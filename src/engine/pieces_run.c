@@ -477,8 +477,9 @@ engine_pieces_done(engine_pieces *x)
     return look(x);
 }
 
-axe_status
-engine_pieces_end(engine_pieces *x)
+/* The rest of the plan. */
+static axe_status
+end(engine_pieces *x)
 {
     axe_engine *e = x->p.e;
     axe_mark    mark = axe_ctx_mark(e->cx);
@@ -490,6 +491,15 @@ engine_pieces_end(engine_pieces *x)
     axe_ctx_release(e->cx, mark);
     x->p.enough = NULL;
     x->p.landed = NULL;
+    return AXE_OK;
+}
+
+axe_status
+engine_pieces_end(engine_pieces *x)
+{
+    axe_engine *e = x->p.e;
+
+    AXE_TRY(end(x));
     if (x->p.queues)
         AXE_TRY(x->p.queues->finish(x->p.m));
     if (e->addressed)
@@ -502,4 +512,41 @@ engine_pieces_stop(engine_pieces *x)
 {
     if (x->p.queues)
         x->p.queues->stop(x->p.m);
+}
+
+/* All that one turn asks for, but for what computes. */
+static axe_status
+rehearse(engine_pieces *x)
+{
+    int64_t from = 0, to;
+
+    AXE_TRY(engine_pieces_begin(x));
+    while (from >= 0) {
+        AXE_TRY(engine_pieces_next(x, &from, &to));
+        if (from >= 0)
+            AXE_TRY(engine_pieces_done(x));
+    }
+    return end(x);
+}
+
+axe_status
+pieces_rehearse(engine_pieces *x)
+{
+    axe_engine *e = x->p.e;
+    performing  was = x->p;
+    const char *doing = e->doing;
+    uint32_t    posted = e->posted;
+    int64_t     moved = e->moved;
+    axe_status  st;
+
+    was.queues->rehearse(was.m, true);
+    st = rehearse(x);
+    was.queues->rehearse(was.m, false);
+    x->p = was;
+    e->doing = doing;
+    e->posted = posted;
+    e->moved = moved;
+    for (int64_t r = 0; r < e->size; r++)
+        x->heard[r] = posted;
+    return st;
 }

@@ -171,8 +171,14 @@ is_for_newer(const char *ptx)
     return target && atoi(target + 11) < 90 && strstr(target, "multimem.");
 }
 
+/* As it may: code is put where the GPU may be reading, so all streams come to
+ * their ends before. */
 CALL(ModuleLoadData, (void **module, const void *image))
 {
+    int bad = stream_drain_all();
+
+    if (bad)
+        return bad;
     if (memcmp(image, "\177ELF", 4) == 0)
         return refuse("this is machine code, and no PTX");
     if (is_for_newer(image))

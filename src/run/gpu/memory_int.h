@@ -27,6 +27,7 @@ struct axe_gpu_memory {
      * in each rank's block the words are. */
     void    *moves, *helps, *event;
     uint64_t words;
+    bool     rehearses; /* programs are loaded, and nothing is done */
 };
 
 /* What words take of a rank's block. */

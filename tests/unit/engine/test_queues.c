@@ -85,6 +85,9 @@ struct world {
     op             op[MOST_OPS];
     int            n_op, turn, seen[N_KIND];
     bool           giving, wrong;
+    bool           rehearses;
+    const char    *failed; /* what all ranks were told */
+    int            stopped, n_rehearsal;
     change         change;
     uint64_t       random;
 };
@@ -110,17 +113,18 @@ value(int64_t rank, int64_t at, int turn)
 static op *
 note(const engine_memory *m, kind k)
 {
+    static op  nowhere;
     const one *x = (const one *)m;
     op        *o = &w.op[w.n_op];
-    int        number = w.seen[k]++;
+    int        number;
 
+    if (w.rehearses)
+        return &nowhere;
+    number = w.seen[k]++;
     assert_true(w.n_op < MOST_OPS);
     *o = (op){.kind = k, .rank = x->e.rank, .queue = x->queue, .after = -1};
-    if (w.change.kind == k && w.change.n == number && w.change.drop) {
-        static op nowhere;
-
+    if (w.change.kind == k && w.change.n == number && w.change.drop)
         return &nowhere;
-    }
     if (w.change.kind == k && w.change.n == number)
         o->count = (uint32_t)w.change.by;
     w.n_op++;
@@ -178,6 +182,15 @@ sum(engine_memory *m, const engine_sum *s)
 }
 
 static void
+rehearse(engine_memory *m, bool on)
+{
+    assert_int_not_equal(w.rehearses, on);
+    assert_int_equal(((one *)m)->queue, ENGINE_COMPUTES);
+    w.rehearses = on;
+    w.n_rehearsal += on;
+}
+
+static void
 use(engine_memory *m, engine_queue q)
 {
     ((one *)m)->queue = q;
@@ -221,14 +234,28 @@ static axe_status
 finish(engine_memory *m)
 {
     assert_int_equal(((one *)m)->queue, ENGINE_COMPUTES);
+    assert_false(w.rehearses);
     return AXE_OK;
 }
 
 static const engine_memory_ops memory_ops = {
     .alloc = alloc, .peer = peer, .zero = zero, .box = box, .sum = sum};
 
-static const engine_queues queues = {
-    .use = use, .join = join, .say = say, .hear = hear, .finish = finish};
+static void
+stop(engine_memory *m)
+{
+    (void)m;
+    w.stopped++;
+    w.wrong = w.wrong || !w.failed;
+}
+
+static const engine_queues queues = {.rehearse = rehearse,
+                                     .use = use,
+                                     .join = join,
+                                     .say = say,
+                                     .hear = hear,
+                                     .finish = finish,
+                                     .stop = stop};
 
 static void
 compute(int64_t rank, kind k, int64_t from, int64_t end)
@@ -410,11 +437,18 @@ post(axe_engine *e, uint32_t count)
     w.wrong = w.wrong || count != e->posted; /* the end's alone */
 }
 
+static void
+fail_all(axe_engine *e, const char *text)
+{
+    w.failed = axe_textf(e->cx, "%s", text);
+}
+
 static const engine_ops noting = {.name = "noting",
                                   .reserve = have,
                                   .barrier = come,
                                   .gather = gather,
-                                  .post = post};
+                                  .post = post,
+                                  .fail = fail_all};
 
 /* ------------------------------------------------------- what is to be there
  */
@@ -724,12 +758,41 @@ test_changes(void **state)
     }
 }
 
+/* It is asked for once before, and nothing stays of that. */
+static void
+test_rehearsal(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        axe_ctx *cx = axe_ctx_new(), *own = axe_ctx_new();
+
+        open_all(cx, own, &rows[i]);
+        assert_false(w.rehearses);
+        assert_int_equal(w.n_op, 0);
+        assert_int_equal(w.n_rehearsal, 2 * w.size);
+        for (int64_t r = 0; r < w.size; r++) {
+            const engine_pieces *x = w.rank[r].x;
+
+            assert_int_equal(w.rank[r].e.posted, 0);
+            assert_int_equal(w.rank[r].e.moved, 0);
+            assert_int_equal(w.rank[r].queue, ENGINE_COMPUTES);
+            assert_int_equal(x->p.recv[0], 0);
+            assert_null(x->p.landed);
+            for (int64_t p = 0; p < w.size; p++)
+                assert_int_equal(x->heard[p], 0);
+        }
+        axe_ctx_free(own);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_rehearsal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
