@@ -51,7 +51,8 @@ AXE_CHECK axe_status engine_pieces_done(engine_pieces *x);
 /* The rest of the plan; dst is there, and of src what others read may be
  * written behind the next barrier. */
 AXE_CHECK axe_status engine_pieces_end(engine_pieces *x);
-/* Instead, where this rank has failed behind `begin`. */
+/* Instead, where this rank has failed behind `begin`: then all do, by what was
+ * said last. */
 void engine_pieces_stop(engine_pieces *x);
 
 #endif

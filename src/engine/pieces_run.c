@@ -510,8 +510,12 @@ engine_pieces_end(engine_pieces *x)
 void
 engine_pieces_stop(engine_pieces *x)
 {
-    if (x->p.queues)
-        x->p.queues->stop(x->p.m);
+    axe_engine *e = x->p.e;
+
+    if (!x->p.queues)
+        return;
+    e->ops->fail(e, axe_last_error(e->cx));
+    x->p.queues->stop(x->p.m);
 }
 
 /* All that one turn asks for, but for what computes. */

@@ -4,7 +4,8 @@
  * $PTX_LATE says when things are done: without it at once, or as soon as what
  * they wait for is; 1: when somebody waits or looks, all streams in the order
  * in which they were asked for, as if they were one; else it is a seed, and a
- * stream is chosen at random for each of them. */
+ * stream is chosen at random for each of them.  Of what a stream has not done a
+ * driver keeps so many; who asks for more waits. */
 #define _DEFAULT_SOURCE
 
 #include "streams.h"
@@ -21,7 +22,8 @@ enum {
     NAP_US = 100,
     SLOW_US = 1000, /* behind a word, so that others see it first */
     MOST_STEPS = 3,
-    MOST_STREAMS = 16
+    MOST_STREAMS = 16,
+    MOST_KEPT = 1024
 };
 
 typedef struct event {
@@ -69,6 +71,16 @@ has(void *stream)
     while (w && w->stream != stream)
         w = w->next;
     return w != NULL;
+}
+
+static int
+n_of(const void *stream)
+{
+    int n = 0;
+
+    for (const stream_work *w = first; w; w = w->next)
+        n += w->stream == stream;
+    return n;
 }
 
 static bool
@@ -174,6 +186,22 @@ add(const stream_work *from)
 /* --------------------------------------------------------------- all of them
  */
 
+static int
+make_place(void *stream)
+{
+    int bad = 0;
+
+    while (!bad && n_of(stream) >= MOST_KEPT) {
+        stream_work *w = choose();
+
+        if (w)
+            bad = do_one(w);
+        else
+            usleep(NAP_US);
+    }
+    return bad;
+}
+
 int
 stream_put(const stream_work *w)
 {
@@ -183,7 +211,9 @@ stream_put(const stream_work *w)
     own.number = ++n_work;
     if (how_late() == 0 && !has(w->stream) && may(&own))
         return stream_do(&own);
-    bad = add(&own);
+    bad = make_place(w->stream);
+    if (!bad)
+        bad = add(&own);
     while (how_late() == 0 && !bad && (next = choose()))
         bad = do_one(next);
     return bad;

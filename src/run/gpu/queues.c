@@ -145,6 +145,8 @@ too_long(axe_engine *e)
     return axe_fail(e->cx, AXE_NOWHERE, AXE_EDEVICE, "%s", text);
 }
 
+/* A rank that has failed lets its streams go on with what it has not heard, and
+ * they may tell others of that: all is there where none had failed. */
 static axe_status
 wait_both(const axe_gpu_memory *x)
 {
@@ -165,7 +167,8 @@ wait_both(const axe_gpu_memory *x)
             return too_long(e);
         pause_ns(NAP_NS);
     }
-    return axe_cuda_check(e->cx, x->gpu->cuda, r, "running on the GPU");
+    AXE_TRY(axe_cuda_check(e->cx, x->gpu->cuda, r, "running on the GPU"));
+    return e->ops->look(e);
 }
 
 static axe_status
@@ -180,7 +183,32 @@ finish(engine_memory *m)
     return st;
 }
 
-/* Peers that go on may write lower numbers, so it is said again and again. */
+static int
+query_all(const axe_gpu_memory *x)
+{
+    int r = query(x);
+
+    return r != 0 ? r : x->gpu->cuda->StreamQuery(x->helps);
+}
+
+/* Each own word, far ahead; not behind others that are still to be written: a
+ * driver keeps so many of what a stream has not done, and then lets the host
+ * wait. */
+static void
+release(const axe_gpu_memory *x)
+{
+    const axe_cuda *cu = x->gpu->cuda;
+
+    if (cu->StreamQuery(x->helps) != 0)
+        return;
+    for (int64_t p = 0; p < x->m.e->size; p++)
+        cu->StreamWriteValue32_v2(x->helps, word(x, x->m.e->rank, p),
+                                  x->m.e->posted + RELEASED,
+                                  AXE_CUDA_WRITE_BEHIND);
+}
+
+/* Peers that go on may write lower numbers, so it is said again and again.
+ * What is written last is waited for, too: its memory is about to go. */
 static void
 stop(engine_memory *m)
 {
@@ -192,11 +220,9 @@ stop(engine_memory *m)
     x->stream = NULL;
     if (cu->CtxPushCurrent_v2(x->gpu->ctx) != 0)
         return;
-    while ((r = query(x)) == AXE_CUDA_NOT_READY && engine_now_ms() < until) {
-        for (int64_t p = 0; p < m->e->size; p++)
-            cu->StreamWriteValue32_v2(x->helps, word(x, m->e->rank, p),
-                                      m->e->posted + RELEASED,
-                                      AXE_CUDA_WRITE_BEHIND);
+    while ((r = query_all(x)) == AXE_CUDA_NOT_READY &&
+           engine_now_ms() < until) {
+        release(x);
         pause_ns(STOP_NAP_NS);
     }
     x->gpu->stuck = r != 0;

@@ -758,6 +758,26 @@ test_changes(void **state)
     }
 }
 
+/* What a rank's queues do behind its end is of no use to anybody: others know
+ * that it has failed before they can be told of it. */
+static void
+test_stop(void **state)
+{
+    axe_ctx *cx = axe_ctx_new(), *own = axe_ctx_new();
+
+    (void)state;
+    open_all(cx, own, &rows[0]);
+    assert_int_equal(engine_pieces_begin(w.rank[0].x), AXE_OK);
+    assert_int_equal(axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no more"),
+                     AXE_EDEVICE);
+    engine_pieces_stop(w.rank[0].x);
+    assert_int_equal(w.stopped, 1);
+    assert_false(w.wrong);
+    assert_string_equal(w.failed, "no more");
+    axe_ctx_free(own);
+    axe_ctx_free(cx);
+}
+
 /* It is asked for once before, and nothing stays of that. */
 static void
 test_rehearsal(void **state)
@@ -792,6 +812,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_stop),
         cmocka_unit_test(test_rehearsal),
     };
 
