@@ -230,6 +230,7 @@ for driver in libptx_cuda.so libfake_cuda.so; do
 1 EventCreate opening a stream
 1 StreamWriteValue32_v2 words that GPUs wait for
 5 StreamWriteValue32_v2 telling another GPU what is done
+1 MemcpyDtoDAsync_v2 telling another GPU what is done
 1 StreamWaitValue32_v2 waiting for another GPU
 1 EventRecord joining two streams
 2 StreamWaitEvent joining two streams

@@ -50,6 +50,8 @@ void fake_note(const char *what);
 /* The same byte in each of the blocks that an address is one of; how many. */
 int  fake_blocks(const void *p, void **out, int most);
 bool fake_has_not(int attribute);
+/* Is it memory of another process, as of another GPU? */
+bool fake_is_others(uint64_t p);
 /* A driver's own: bytes that ranks share can be accessed, and no more. */
 void fake_mapped(void *at, void *known, size_t bytes);
 void fake_unmapped(void *at);

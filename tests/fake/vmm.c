@@ -34,6 +34,7 @@ enum {
 typedef struct block {
     int    fd;
     size_t bytes;
+    bool   others;
 } block;
 
 static struct {
@@ -41,6 +42,7 @@ static struct {
     void    *known;
     size_t   bytes;
     int      fd;
+    bool     others; /* made by another process */
     uint64_t number;
 } mapped[MOST];
 
@@ -203,7 +205,7 @@ make_block(int fd, size_t bytes, uint64_t *handle)
         free(b);
         return NO_MEMORY;
     }
-    *b = (block){fd, bytes};
+    *b = (block){.fd = fd, .bytes = bytes};
     *handle = (uint64_t)(uintptr_t)b;
     left++;
     return 0;
@@ -263,7 +265,10 @@ CALL(MemImportFromShareableHandle, (uint64_t * handle, void *from, int type))
         return bad;
     if (type != 1 || fstat(fd, &is) < 0)
         return INVALID;
-    return make_block(dup(fd), (size_t)is.st_size / 2, handle);
+    bad = make_block(dup(fd), (size_t)is.st_size / 2, handle);
+    if (!bad)
+        ((block *)(uintptr_t)*handle)->others = true;
+    return bad;
 }
 
 /* At a multiple of `align`, and of nothing more. */
@@ -471,6 +476,7 @@ CALL(MemMap, (uint64_t p, size_t bytes, size_t offset, uint64_t handle,
                            b->fd, (off_t)(b->bytes + offset));
     mapped[i].bytes = bytes;
     mapped[i].fd = b->fd;
+    mapped[i].others = b->others;
     mapped[i].number = fstat(b->fd, &is) == 0 ? is.st_ino : 0;
     left++;
     return 0;
@@ -507,4 +513,14 @@ CALL(MemSetAccess,
             done += mapped[i].bytes;
         }
     return done == bytes ? 0 : INVALID;
+}
+
+bool
+fake_is_others(uint64_t p)
+{
+    for (int i = 0; i < MOST; i++)
+        if (mapped[i].at &&
+            p - (uint64_t)(uintptr_t)mapped[i].at < mapped[i].bytes)
+            return mapped[i].others;
+    return false;
 }

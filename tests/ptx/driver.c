@@ -338,6 +338,15 @@ CALL(MemFree_v2, (uint64_t p))
     return bad ? bad : do_free((void *)(uintptr_t)p);
 }
 
+/* Of another process, which may wait for it. */
+static bool
+is_word(const stream_work *l)
+{
+    return l->from && l->bytes == sizeof(uint32_t) &&
+           ((uintptr_t)l->to | (uintptr_t)l->from) % sizeof(uint32_t) == 0 &&
+           fake_is_others((uint64_t)(uintptr_t)l->to);
+}
+
 /* Bytes, and of a copy on the device which of them were ever written. */
 static bool
 do_bytes(const stream_work *l)
@@ -349,7 +358,11 @@ do_bytes(const stream_work *l)
 
     if (!r || (l->from && !s))
         return false;
-    if (l->from) {
+    if (is_word(l)) {
+        memset(r->known + at, 1, l->bytes);
+        __atomic_store_n((uint32_t *)l->to, *(const uint32_t *)l->from,
+                         __ATOMIC_SEQ_CST);
+    } else if (l->from) {
         memcpy(l->to, l->from, l->bytes);
         memcpy(r->known + at, s->known + ((unsigned char *)l->from - s->data),
                l->bytes);
@@ -438,11 +451,14 @@ CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
 CALL(MemcpyDtoDAsync_v2,
      (uint64_t to, uint64_t from, size_t bytes, void *stream))
 {
-    return stream_put(&(stream_work){.kind = S_BYTES,
-                                     .stream = stream,
-                                     .to = (void *)(uintptr_t)to,
-                                     .from = (void *)(uintptr_t)from,
-                                     .bytes = bytes});
+    int bad = fake_fails("MemcpyDtoDAsync_v2");
+
+    return bad ? bad
+               : stream_put(&(stream_work){.kind = S_BYTES,
+                                           .stream = stream,
+                                           .to = (void *)(uintptr_t)to,
+                                           .from = (void *)(uintptr_t)from,
+                                           .bytes = bytes});
 }
 
 CALL(CtxSetCurrent, (void *ctx))

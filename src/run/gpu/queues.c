@@ -2,9 +2,13 @@
  * ranks' streams wait for one another; docs/design/gpu_mesh.md.
  *
  * Each rank has a word of each other one in its own block.  Who says something
- * writes it there, behind all that its stream has done; who waits looks at its
+ * puts it there, behind all that its stream has done; who waits looks at its
  * own memory.  Words only grow, and are compared by signed difference.  A
- * stream that waits takes no part of the GPU, so ranks may share one. */
+ * stream that waits takes no part of the GPU, so ranks may share one.
+ *
+ * The driver's writes of words, and its waits for them, are of a GPU's own
+ * memory: from CUDA 13.1 on others' is refused.  So a word is written here, in
+ * the rank's own place among those of the others, and copied. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -14,9 +18,10 @@
 #include "run/gpu/memory_int.h"
 
 enum {
-    APART = 128, /* [bytes] of two words */
-    GRAIN = 256, /* [bytes] of buffers */
-    SPINS = 500, /* looks at streams, before those with naps */
+    APART = 128,   /* [bytes] of two words */
+    OF_MOVES = 64, /* [bytes] behind the word that the other stream copies */
+    GRAIN = 256,   /* [bytes] of buffers */
+    SPINS = 500,   /* looks at streams, before those with naps */
     NAP_NS = 20 * 1000,
     STOP_NAP_NS = 1000 * 1000,
     LOOK_MS = 20,          /* between looks at other ranks */
@@ -36,12 +41,19 @@ axe_gpu_words_bytes(const axe_engine *e)
     return (e->size * APART + GRAIN - 1) / GRAIN * GRAIN;
 }
 
-/* The word that rank `from` writes and rank `on` waits for. */
+/* The word that rank `from` says and rank `on` waits for. */
 static uint64_t
 word(const axe_gpu_memory *x, int64_t on, int64_t from)
 {
     return x->heap->base + x->heap->stride * (size_t)on + x->words +
            (uint64_t)from * APART;
+}
+
+/* What this stream copies to others; each has one, however they are joined. */
+static uint64_t
+own_word(const axe_gpu_memory *x)
+{
+    return word(x, x->m.e->rank, x->m.e->rank) + (x->stream ? OF_MOVES : 0);
 }
 
 static void
@@ -91,16 +103,19 @@ static axe_status
 say(engine_memory *m, int64_t peer, uint32_t count)
 {
     axe_gpu_memory *x = of(m);
+    const axe_cuda *cu = x->gpu->cuda;
     int             r;
 
-    if (x->rehearses)
+    if (x->rehearses || peer == m->e->rank)
         return AXE_OK;
     AXE_TRY(axe_gpu_push(m->e->cx, x->gpu));
-    r = x->gpu->cuda->StreamWriteValue32_v2(
-        x->stream, word(x, peer, m->e->rank), count, AXE_CUDA_WRITE_BEHIND);
+    r = cu->StreamWriteValue32_v2(x->stream, own_word(x), count,
+                                  AXE_CUDA_WRITE_BEHIND);
+    if (r == 0)
+        r = cu->MemcpyDtoDAsync_v2(word(x, peer, m->e->rank), own_word(x),
+                                   sizeof count, x->stream);
     axe_gpu_pop(x->gpu);
-    return axe_cuda_check(m->e->cx, x->gpu->cuda, r,
-                          "telling another GPU what is done");
+    return axe_cuda_check(m->e->cx, cu, r, "telling another GPU what is done");
 }
 
 static axe_status
@@ -202,9 +217,10 @@ release(const axe_gpu_memory *x)
     if (cu->StreamQuery(x->helps) != 0)
         return;
     for (int64_t p = 0; p < x->m.e->size; p++)
-        cu->StreamWriteValue32_v2(x->helps, word(x, x->m.e->rank, p),
-                                  x->m.e->posted + RELEASED,
-                                  AXE_CUDA_WRITE_BEHIND);
+        if (p != x->m.e->rank)
+            cu->StreamWriteValue32_v2(x->helps, word(x, x->m.e->rank, p),
+                                      x->m.e->posted + RELEASED,
+                                      AXE_CUDA_WRITE_BEHIND);
 }
 
 /* Peers that go on may write lower numbers, so it is said again and again.
