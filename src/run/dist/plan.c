@@ -29,10 +29,18 @@ find_between(axe_list *out, int n, axe_stmt *const *body)
     }
 }
 
+/* Devices that no engine has as ranks need no memory of ranks: theirs is a plan
+ * to look at, and it may be of 2^40 of them. */
+static bool
+can_run(const axe_dist_plan *p)
+{
+    return p->d.n_device <= ENGINE_RANKS;
+}
+
 static void
 need_heap(axe_dist_plan *p, const axe_reshard_plan *r)
 {
-    int64_t n = r ? axe_reshard_heap(r) : 0;
+    int64_t n = r && can_run(p) ? axe_reshard_heap(r) : 0;
 
     p->heap = n > p->heap ? n : p->heap;
 }
@@ -106,7 +114,7 @@ grow(int64_t *heap, int64_t by)
 static axe_status
 need_heap_of_fuses(axe_ctx *cx, axe_dist_plan *p, bool is_host)
 {
-    for (int i = 0; i < p->n_fuse; i++) {
+    for (int i = 0; i < p->n_fuse && can_run(p); i++) {
         const axe_fuse *f = &p->fuse[i];
         int64_t        *heap = is_host ? &p->heap : &p->device_heap;
         int64_t         landing;
