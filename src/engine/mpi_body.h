@@ -145,6 +145,8 @@ open_mpi(axe_engine *e, const axe_launcher *l, const axe_engine_options *opt)
     e->size = n;
     mpi.Comm_rank(mpi_world, &n);
     e->rank = n;
+    if (e->speaks) /* whatever the launcher's variables say, which may be old */
+        *e->speaks = n == 0;
     if (e->size != opt->n_rank)
         return axe_fail(e->cx, AXE_NOWHERE, AXE_EARG,
                         "engine " MPI_NAME ": MPI has %" PRId64

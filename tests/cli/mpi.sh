@@ -112,6 +112,9 @@ for mpi in openmpi mpich; do
     check 'engines that differ' 1 'rank 1 of 2, which' $run -n 2 bash -c "exec $R --timeout 3 --mesh x=2 4@x 4 \
         \$([ \$$rank = 1 ] || echo --engine shm --timeout 20)"
     [ $SECONDS -lt 15 ] || { echo "FAILED $mpi, engines that differ: after $SECONDS s" && failed=1; }
+    # variables that a launcher has left, and no other rank: MPI's only rank says it
+    check 'no launcher' 1 "engine $mpi: MPI has 1 ranks, and its launcher said 2" \
+        env ${rank%RANK}SIZE=2 $rank=1 $R --timeout 5 --mesh x=2 4@x 4
     K="$AXE run --timeout 60 --random --check"
     check 'kernel, ring' 0 'check Y: ok, 10 elements' \
         $run -n 4 $K "$SRC/kernels/dist/all_reduce.axe" ring M=10
