@@ -14,7 +14,8 @@ enum {
     TURNS = 3,
     MOST_OPS = 8192,
     MOST_FROM = 16,
-    RANDOM = 6, /* orders */
+    RANDOM = 6,  /* orders */
+    BEFORE = 77, /* what ranks have said before there are pieces */
     POISON = -1000000
 };
 
@@ -589,11 +590,11 @@ typedef struct row {
 } row;
 
 static void
-open_rank(const axe_reshard_plan *p, const row *t, int64_t r, char *heap)
+open_rank(const axe_reshard_plan *plan, const row *t, int64_t r, char *heap)
 {
-    int64_t            room = axe_reshard_heap(p) / 2;
+    int64_t            room = axe_reshard_heap(plan) / 2;
     one               *x = &w.rank[r];
-    engine_pieces_spec spec = {.plan = p,
+    engine_pieces_spec spec = {.plan = plan,
                                .type = AXE_NUMBER_I64,
                                .giving = t->giving,
                                .grain = w.grain[r],
@@ -608,11 +609,14 @@ open_rank(const axe_reshard_plan *p, const row *t, int64_t r, char *heap)
                         .stride = ENGINE_PIECES_HEAP + 4096,
                         .room = ENGINE_PIECES_HEAP + 4096,
                         .addressed = true,
+                        .posted = BEFORE,
                         .memory = &x->m};
     if (alloc(&x->m, room, &spec.src) != AXE_OK ||
         alloc(&x->m, room, &spec.dst) != AXE_OK ||
         engine_pieces_new(&x->e, &spec, &x->x) != AXE_OK)
         fail_msg("%s", axe_last_error(w.cx));
+    for (int64_t p = 0; p < w.size; p++)
+        assert_int_equal(x->x->heard[p], BEFORE);
     x->src = spec.src;
     x->dst = spec.dst;
 }
