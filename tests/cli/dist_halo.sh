@@ -281,6 +281,88 @@ grep -q halo e && fail "it is no halo: $(cat e)"
 "$AXE" explain more.axe M=230 P=4 >e || fail explain
 says '  as loops go on, by 6 plans; here the one that moves most' e
 
+# what is one operand, what is another, and what is none; plans of loops' values
+cat >near.axe <<'EOF2'
+mesh gpu[P];
+
+kernel beside(in f32 X[M @ gpu], out f32 Y[M @ gpu])
+{
+    index m;
+
+    Y[m] = X[m - 1] + X[m + 3];
+}
+
+// Of the last device the second is beyond the end.
+kernel behind(in f32 X[M @ gpu], out f32 Y[M @ gpu])
+{
+    index m;
+
+    Y[m] = X[m + 1] + X[m + 4];
+}
+
+// Half of all that blocks are comes either way.
+kernel back(in f32 X[M @ gpu], out f32 Y[M @ gpu])
+{
+    index m;
+
+    Y[m] = X[M - 1 - m];
+}
+
+kernel mixed(in f32 X[M @ gpu], inout f32 Y[M @ gpu])
+{
+    index m;
+
+    for (t : 3) Y[m] = Y[m] + X[m - 1] + X[m + t];
+}
+
+kernel choice(in f32 X[M @ gpu], inout f32 Y[M @ gpu])
+{
+    index m;
+
+    for (t : 4)
+        if (t > 2) Y[m] = Y[m] + X[m - 2*t];
+    else Y[m] = Y[m] + X[m + t];
+}
+
+kernel many<N = 256>(in f32 X[M @ gpu], inout f32 Y[M @ gpu])
+{
+    index m;
+
+    for (t : N) Y[m] = Y[m] + X[m + t];
+}
+EOF2
+"$AXE" fmt --check near.axe || fail "the form of near.axe"
+look='  of its dimension 0 devices look at'
+near() { # TEXT KERNEL SIZE..: of what is explained, the only look
+    local text=$1
+    shift
+    "$AXE" explain near.axe "$@" >e 2>&1 || fail "explain $*"
+    says "$look $text" e
+    [ "$(grep -c "^$look" e)" = 1 ] || fail "operands of $*: $(cat e)"
+}
+near 'm - 1, m + 3: device 0 at [0, 7), 1 at [3, 11), 2 at [7, 15), 3 at [11, 16)' beside M=16 P=4
+near 'm - 1, m + 3: device 0 at [0, 0), 1 at [0, 1), 2 at [1, 2), 3 at [0, 0)' beside M=3 P=4
+near 'm + 1, m + 4: device 0 at [1, 8), 1 at [5, 8)' behind M=8 P=2
+near 'm + t: device 0 at [255, 755), 1 at [755, 1000)' many M=1000 P=2
+says '  as loops go on, by 256 plans; here the one that moves most' e
+"$AXE" explain near.axe many --set N=257 M=1000 P=2 >e || fail explain
+grep -q "^$look" e && fail "257 plans: $(cat e)"
+"$AXE" explain near.axe back M=16 P=2 >e || fail explain
+grep -q "^$look" e && fail "as much as without: $(cat e)"
+"$AXE" explain near.axe beside M=5000 P=1025 >e || fail explain
+grep -q "^$look" e && fail "windows of too many devices: $(cat e)"
+"$AXE" explain near.axe mixed M=16 P=4 >e || fail explain
+says "$look m - 1: device 0 at [0, 3), " e
+says "$look m + t: device 0 at [2, 6), 1 at [6, 10), 2 at [10, 14), 3 at [14, 16)" e
+says '  as loops go on, by 3 plans; here the one that moves most' e
+"$AXE" explain near.axe choice M=16 P=4 >e || fail explain
+says "$look m - 2*t: device 0 at [0, 0), 1 at [0, 2), 2 at [2, 6), 3 at [6, 10)" e
+says "$look m + t: device 0 at [2, 6), 1 at [6, 10), 2 at [10, 14), 3 at [14, 16)" e
+for k in beside behind back mixed choice; do
+    runs near.axe $k --random M=11 P=3 --devices 3
+    grep -q ' bytes between devices, as planned' out || fail "bytes of $k: $(grep moved out)"
+done
+
 for n in 1 2 3 4; do
     for k in "heat H=11 W=5" "causal S=13 C=3 R=4" "strided S=21 D=3 E=2 R=3 O=10"; do
         "$AXE" sim "$D" $k N=1 --random --devices $n --check >out 2>&1 && grep -q ': ok, ' out || {
