@@ -201,7 +201,7 @@ test_swap(void **state)
     axe_ctx_free(cx);
 }
 
-enum { N_BATCH = 10, N_BARRIER = 200 };
+enum { N_BATCH = 100, N_BARRIER = 20 };
 
 /* t[1]: when the first rank is there; t[2]: the least that a batch took. */
 static axe_status
