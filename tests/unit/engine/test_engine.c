@@ -26,6 +26,7 @@
 #include <cmocka.h>
 
 #include "axe/engine.h"
+#include "engine/engine.h"
 #include "engine/swap.h"
 
 static double
@@ -308,6 +309,37 @@ sizes_differ(axe_ctx *cx, axe_engine *e, void *user)
     return axe_engine_alloc(e, axe_engine_rank(e) == 1 ? 64 : 128, &at);
 }
 
+/* Rank 1 has a text more than the others. */
+static axe_status
+lists_differ(axe_ctx *cx, axe_engine *e, void *user)
+{
+    static const char *const text[] = {"M = 8", "K = 4", "N = 2"};
+
+    (void)cx, (void)user;
+    return engine_agree_in(e, "what they launch", 2 + (e->rank == 1), text);
+}
+
+/* Plans that are alike but for what a device has of the last window. */
+static axe_status
+windows_differ(axe_ctx *cx, axe_engine *e, void *user)
+{
+    float                   src[2] = {0}, to[8];
+    axe_window              w[4];
+    const axe_mesh         *m;
+    const axe_reshard_plan *p;
+    axe_spread              a, b;
+    axe_reshard_options     o = {.bits = 32};
+
+    (void)user;
+    for (int q = 0; q < 4; q++)
+        w[q] = (axe_window){0, q == 3 && axe_engine_rank(e) == 2 ? 7 : 8};
+    AXE_TRY(axe_mesh_read(cx, "x=4", &m));
+    AXE_TRY(axe_spread_read(cx, m, "8@x", &a));
+    AXE_TRY(axe_spread_read(cx, m, "8", &b));
+    AXE_TRY(axe_reshard_within(cx, m, &a, &b, w, &o, &p));
+    return axe_reshard_run(e, p, AXE_NUMBER_F32, src, to, NULL);
+}
+
 static axe_status
 programs_differ(axe_ctx *cx, axe_engine *e, void *user)
 {
@@ -385,6 +417,8 @@ static const struct {
     {"fails",     rank_fails,             NULL,    0, 0,   AXE_EDEVICE, "no file on rank 3"},
     {"texts",     texts_differ,           NULL,    0, 0,   AXE_EARG,    "ranks differ in the shape: rank 0 has 8, rank 2 has 7"},
     {"sizes",     sizes_differ,           NULL,    0, 0,   AXE_EARG,    "rank 1 allocates 64 bytes of symmetric memory, rank 0 128"},
+    {"lists",     lists_differ,           NULL,    0, 0,   AXE_EARG,    "ranks differ in what they launch: rank 0 has nothing more, rank 1 has N = 2"},
+    {"windows",   windows_differ,         NULL,    0, 0,   AXE_EARG,    "ranks differ in the plan: rank 0 has 'x=4' from '"},
     {"programs",  programs_differ,        NULL,    0, 0,   AXE_EARG,    "ranks do different things: rank"},
     {"plans",     plans_differ,           NULL,    0, 0,   AXE_EARG,    "ranks differ in the plan: rank 0 has 'x=4' from '"},
     {"heap",      heap_is_full,           NULL,    0, 0,   AXE_ELIMIT,  "524289 bytes of symmetric memory, of which 524288 of 1048576 are left"},
@@ -639,9 +673,10 @@ typedef struct joined {
     axe_rank_fn *fn;
     int          n_come;  /* of 4 */
     int          n_local; /* 0: all */
-    int64_t      heap;    /* of the last */
+    int64_t      heap;    /* of rank `other` */
     int          status;
     const char  *want; /* of the one that speaks; NULL: all goes well */
+    int          other;
 } joined;
 
 /* Four processes that somebody else started; exactly one of them speaks. */
@@ -667,7 +702,7 @@ check_joined(const joined *j, int number)
                 "AXE_RENDEZVOUS=test.%d.%d",
                 r, j->n_local ? r % j->n_local : r, j->n_local ? j->n_local : 4,
                 (int)getppid(), number));
-            o.heap = r == 3 ? j->heap : 0;
+            o.heap = r == j->other ? j->heap : 0;
             st = axe_spmd(cx, &o, j->fn, NULL);
             if (speaks)
                 atomic_fetch_add(&shared[0], 1);
@@ -697,14 +732,17 @@ static void
 test_joined(void **state)
 {
     static const joined row[] = {
-        {all_to_all, 4, 0, 0, 0, NULL},
-        {rank_is_killed, 4, 0, 0, 1, "rank 2 of 4 has ended, while rank"},
-        {rank_fails, 4, 0, 0, 1, "no file on rank 3"},
-        {programs_differ, 4, 0, 0, 1, "ranks do different things: rank"},
-        {all_to_all, 3, 0, 0, 1, "of 4 ranks these did not come in 0.7 s: 3"},
-        {all_to_all, 4, 2, 0, 1, "has 2 of 4 ranks here"},
+        {all_to_all, 4, 0, 0, 0, NULL, 0},
+        {rank_is_killed, 4, 0, 0, 1, "rank 2 of 4 has ended, while rank", 0},
+        {rank_fails, 4, 0, 0, 1, "no file on rank 3", 0},
+        {programs_differ, 4, 0, 0, 1, "ranks do different things: rank", 0},
+        {all_to_all, 3, 0, 0, 1, "of 4 ranks these did not come in 0.7 s: 3",
+         0},
+        {all_to_all, 4, 2, 0, 1, "has 2 of 4 ranks here", 0},
+        {all_to_all, 4, 0, 4096, 1, "ranks differ: rank 0 is of 4 with 1048576",
+         3},
         {all_to_all, 4, 0, 4096, 1,
-         "ranks differ: rank 0 is of 4 with 1048576"},
+         "bytes of symmetric memory, rank 1 with 4096", 1},
     };
 
     (void)state;
