@@ -142,6 +142,15 @@ np.save('$tmp/pick', np.array([[0], [1], [4], [4], [6], [2], [0]], 'i4'))"
         $run -n 3 $K "$SRC/kernels/dist/transformer.axe" T=7 H=20 A=5 D=4 F=26
     check 'kernels that differ' 1 'ranks differ in what they launch: rank 0 has total of text ' \
         $run -n 3 bash -c "exec $AXE run --timeout 60 --random $tmp/\$(($rank == 2)).axe M=9 N=4"
+    while read -r rest first other; do
+        check "launches that differ, $rest" 1 \
+            "ranks differ in what they launch: rank 0 has ${first//_/ }, rank 1 has ${other//_/ }" \
+            $run -n 2 bash -c "exec $AXE run --timeout 60 --random $tmp/scaled.axe M=9 alpha=2 \
+                \$([ \$$rank = 1 ] && echo $rest)"
+    done <<'EOF2'
+--no-overlap overlap no_overlap
+--time=3 no_runs_timed 3_runs_timed
+EOF2
     # which MPI's and shared memory's ranks say alike, before they meet in memory of two sizes
     for engine in $mpi shm; do
         check "numbers that differ, $engine" 1 \
