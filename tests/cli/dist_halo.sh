@@ -308,6 +308,14 @@ kernel back(in f32 X[M @ gpu], out f32 Y[M @ gpu])
     Y[m] = X[M - 1 - m];
 }
 
+// The second load's columns are rows' index, which differs from the first's.
+kernel across(in f32 X[M @ gpu, M], out f32 Y[M @ gpu, M])
+{
+    index m, k;
+
+    Y[m, k] = X[m - 1, k] + X[m - 1, m];
+}
+
 kernel mixed(in f32 X[M @ gpu], inout f32 Y[M @ gpu])
 {
     index m;
@@ -351,6 +359,9 @@ grep -q "^$look" e && fail "257 plans: $(cat e)"
 grep -q "^$look" e && fail "as much as without: $(cat e)"
 "$AXE" explain near.axe beside M=5000 P=1025 >e || fail explain
 grep -q "^$look" e && fail "windows of too many devices: $(cat e)"
+"$AXE" explain near.axe across M=8 P=3 >e || fail explain
+says "$look m - 1: device 0 at [0, 2), 1 at [2, 5), 2 at [5, 7)" e
+says '  of its dimension 1 devices look at k, m: device 0 at [0, 8), 1 at [0, 8), 2 at [0, 8)' e
 "$AXE" explain near.axe mixed M=16 P=4 >e || fail explain
 says "$look m - 1: device 0 at [0, 3), " e
 says "$look m + t: device 0 at [2, 6), 1 at [6, 10), 2 at [10, 14), 3 at [14, 16)" e
@@ -358,7 +369,7 @@ says '  as loops go on, by 3 plans; here the one that moves most' e
 "$AXE" explain near.axe choice M=16 P=4 >e || fail explain
 says "$look m - 2*t: device 0 at [0, 0), 1 at [0, 2), 2 at [2, 6), 3 at [6, 10)" e
 says "$look m + t: device 0 at [2, 6), 1 at [6, 10), 2 at [10, 14), 3 at [14, 16)" e
-for k in beside behind back mixed choice; do
+for k in beside behind back across mixed choice; do
     runs near.axe $k --random M=11 P=3 --devices 3
     grep -q ' bytes between devices, as planned' out || fail "bytes of $k: $(grep moved out)"
 done
