@@ -66,6 +66,9 @@ for p in 1025 1099511627776; do
     says 0 "over node=1, gpu=$p" timeout 60 "$AXE" explain $D/stencil.axe causal N=1 P=$p
     says 0 "over gpu=$p" timeout 60 "$AXE" explain $D/gemm_reduce_scatter.axe -t sm_90a P=$p
 done
+# elements that int64 does not count
+says 1 "spread: a device's part leaves int64" "$AXE" explain $D/stencil.axe causal S=4611686018427387904 C=4 R=2 N=1 P=2
+grep -q 'runtime error' out && fail "elements that int64 does not count: $(cat out)"
 # a text of what has none
 for stage in c plan lower; do
     says 1 'kernel gemm_allreduce has no `device`' "$AXE" compile --emit $stage $D/gemm_allreduce.axe

@@ -299,6 +299,16 @@ extent_at(const axe_dist *d, const axe_frame *f, int64_t device,
     return (axe_window){first, n < 0 ? first : first + n};
 }
 
+/* Elements of n by that many; more than int64 counts is the most of it, for
+ * which nothing has memory. */
+static int64_t
+times(int64_t n, int64_t by)
+{
+    int64_t out;
+
+    return axe_mul(n, by, &out) ? out : INT64_MAX;
+}
+
 int64_t
 axe_dist_part_at(const axe_dist *d, const axe_frame *f, int64_t device,
                  const axe_tensor *t, int64_t *first, int64_t *shape)
@@ -308,7 +318,7 @@ axe_dist_part_at(const axe_dist *d, const axe_frame *f, int64_t device,
     for (int k = 0; k < t->rank; k++) {
         axe_window w = extent_at(d, f, device, t->shape[k]);
 
-        n *= w.to - w.from;
+        n = times(n, w.to - w.from);
         if (first)
             first[k] = w.from;
         if (shape)
@@ -331,7 +341,7 @@ axe_dist_count(const axe_dist *d, const axe_tensor *t)
 
     for (int k = 0; k < t->rank; k++) {
         e = axe_dist_value(d, NULL, 0, axe_extent_whole(t->shape[k]));
-        n *= e < 0 ? 0 : e;
+        n = times(n, e < 0 ? 0 : e);
     }
     return n;
 }
