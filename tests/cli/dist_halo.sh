@@ -383,4 +383,18 @@ for n in 1 2 3 4; do
     done
 done
 "$AXE" sim more.axe --random M=23 K=3 P=3 --check >out 2>&1 || fail "axe sim more: $(cat out)"
+
+# Over many axes halos are planned for the choice that is made, not for each.
+cat >axes.axe <<'EOF'
+mesh a[A], b[B], c[C], d[D];
+
+kernel ends(in f32 X[M @ (a, b, c, d)], out f32 Y[M @ (a, b, c, d)])
+{
+    index m;
+
+    Y[m] = (m > 0 ? X[m - 1] : 0) + (m < M - 1 ? X[m + 1] : 0);
+}
+EOF
+timeout 30 "$AXE" explain axes.axe M=1000 A=4 B=4 C=4 D=4 >e || fail "256 devices along four axes: $?"
+says '2 elements to the device that needs most, 498 to all: the plan has just these' e
 exit $failed

@@ -10,7 +10,9 @@
 #include "base/ctx.h"
 #include "run/dist/dist_int.h"
 
-enum { MOST_CHOICES = 1024 };
+/* Of choices, and of pairs of devices that halos are planned for to price them.
+ */
+enum { MOST_CHOICES = 1024, MOST_PAIRS = 1 << 16 };
 
 /* What an iteration takes [us], where nothing is known of it. */
 static const double iteration_us = 1e-3;
@@ -451,6 +453,32 @@ try_copy(const axe_chooser *c, axe_turning *turning, axe_between *out,
     return AXE_OK;
 }
 
+/* Would it take long to plan halos for each choice, pair by pair of devices? */
+static bool
+has_many_pairs(const axe_chooser *c)
+{
+    int64_t n = c->d->n_device, pairs = n * n, choices = 1;
+
+    for (int a = 0; a < c->d->k->n_axis && choices < MOST_CHOICES; a++)
+        choices *= c->n_index + 1;
+    return n > AXE_WINDOWED_MOST ||
+           pairs >
+               MOST_PAIRS / (choices < MOST_CHOICES ? choices : MOST_CHOICES);
+}
+
+/* Price the choice that is made once more, with its halos. */
+static axe_status
+add_halos(axe_chooser *c, axe_operands *o, axe_between_arg *result)
+{
+    double cost;
+    bool   may;
+
+    c->no_halo = false;
+    AXE_TRY(try_choice(c, false, o, result, &cost, &may));
+    c->no_halo = !may;
+    return may ? AXE_OK : price(c, o, result, &cost);
+}
+
 /* The cheapest choice, in c; what it needs and makes. */
 static axe_status
 choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
@@ -460,6 +488,7 @@ choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
     axe_operands    one;
     axe_between_arg made;
 
+    c->no_halo = has_many_pairs(c);
     for (int a = 0; a < c->d->k->n_axis; a++)
         c->choice[a] = c->n_index;
     for (int n = 0; n < MOST_CHOICES; n++) {
@@ -476,7 +505,7 @@ choose(axe_chooser *c, axe_operands *o, axe_between_arg *result)
             break;
     }
     memcpy(c->choice, choice, sizeof choice);
-    return open_choice(c);
+    return c->no_halo ? add_halos(c, o, result) : open_choice(c);
 }
 
 /* An operand as it stays: where its windows go by loops, with a plan for each

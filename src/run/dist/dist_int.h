@@ -20,6 +20,7 @@ typedef struct axe_chooser {
     const axe_node *numbers; /* a load that bounds what is brought, or NULL */
     axe_list        made;    /* axe_var: sizes of parts that k has not */
     axe_list        halo;    /* axe_halo: by the choice */
+    bool            no_halo; /* operands are priced whole */
 } axe_chooser;
 
 /* The index that is all of a subscript, or -1. */

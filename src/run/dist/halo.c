@@ -292,7 +292,7 @@ axe_halo_open(axe_chooser *c)
     finding f = {.c = c, .all = {.cx = c->cx}};
 
     c->halo = (axe_list){.cx = c->cx};
-    if (c->d->n_device > AXE_WINDOWED_MOST)
+    if (c->no_halo || c->d->n_device > AXE_WINDOWED_MOST)
         return AXE_OK;
     find(&f, c->s->value, NULL);
     AXE_TRY(f.status);

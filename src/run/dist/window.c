@@ -330,6 +330,6 @@ axe_halo_plan_at(const axe_dist *d, const axe_frame *f, const axe_halo *h)
         if (same)
             return h->plan[p];
     }
-    assert(!"loops have a value that no plan is for");
+    assert(false); /* loops have a value that no plan is for */
     return NULL;
 }
