@@ -398,13 +398,13 @@ test_rehearsal(void **state)
         for (int64_t r = 0; r < w.size; r++) {
             const engine_pieces *x = w.rank[r].x;
 
-            assert_int_equal(w.rank[r].e.posted, 0);
+            assert_int_equal(w.rank[r].e.posted, BEFORE);
             assert_int_equal(w.rank[r].e.moved, 0);
             assert_int_equal(w.rank[r].queue, ENGINE_COMPUTES);
             assert_int_equal(x->p.recv[0], 0);
             assert_null(x->p.landed);
             for (int64_t p = 0; p < w.size; p++)
-                assert_int_equal(x->heard[p], 0);
+                assert_int_equal(x->heard[p], BEFORE);
         }
         axe_ctx_free(own);
         axe_ctx_free(cx);
