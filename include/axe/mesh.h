@@ -147,7 +147,8 @@ typedef struct axe_reshard_options {
 
 enum { AXE_WINDOWED_MOST = 1024 /* devices that have windows */ };
 
-/* Indices [from, to) of a dimension. */
+/* Indices [from, to) of a dimension of n; those that are not below n are the
+ * ones that are less by n, so that a window may go around its end. */
 typedef struct axe_window {
     int64_t from, to;
 } axe_window;
@@ -201,8 +202,9 @@ AXE_CHECK axe_status axe_reshard(axe_ctx *cx, const axe_mesh *m,
 /* The plan by which each device has, of what dst says, no more than what is
  * within its window of each dimension, by one step in which it gets what it
  * lacks from one that has it: a halo, where that is next to what it has.  Its
- * buffer has what is within densely.
- * window  [n_device * dims], the dimensions of a device together; copied
+ * buffer has what is within densely, in each dimension from `from` on.
+ * window  [n_device * dims], the dimensions of a device together; copied.  Of
+ *         a dimension of n, 0 <= from <= n and from <= to <= from + n
  * opt     may be NULL; ->memory is not looked at
  * Errors  those of axe_reshard; EARG: a window is none of its dimension.
  *         EUNSUPPORTED: src holds addends, or dst has other dimensions.

@@ -101,21 +101,31 @@ walk(spans *s, const mesh_problem *p, const mesh_dim *d, int k, int64_t begin,
     return AXE_OK;
 }
 
-/* What of it is within a window. */
-static void
-clip(spans *s, const axe_window *w)
+/* What of it is in [from, to), where all indices are more by `more`. */
+static axe_status
+clip(const spans *s, int64_t from, int64_t to, int64_t more, spans *out)
 {
-    int n = 0;
-
     for (int i = 0; i < s->n; i++) {
-        span x = s->at[i];
+        span x = {s->at[i].from + more, s->at[i].to + more};
 
-        x.from = x.from > w->from ? x.from : w->from;
-        x.to = x.to < w->to ? x.to : w->to;
-        if (x.from < x.to)
-            s->at[n++] = x;
+        AXE_TRY(add_span(out, x.from > from ? x.from : from,
+                         x.to < to ? x.to : to));
     }
-    s->n = n;
+    return AXE_OK;
+}
+
+/* What of it is within a window, from where that begins to beyond the
+ * dimension's n. */
+static axe_status
+within(const builder *b, const axe_window *w, int64_t n, spans *s)
+{
+    spans out = {.cx = b->cx};
+
+    AXE_TRY(clip(s, w->from, w->to, 0, &out));
+    if (w->to > n)
+        AXE_TRY(clip(s, n, w->to, n, &out));
+    *s = out;
+    return AXE_OK;
 }
 
 /* What a device holds of dimension d in a state; window: NULL, or its window of
@@ -131,7 +141,7 @@ spans_of(const builder *b, const mesh_state *s, const int64_t *at, int d,
     mesh_want_of(b->p, s, at, b->p->mesh->n_link, &w);
     AXE_TRY(walk(out, b->p, &b->p->dim[d], b->p->dim[d].block, 0, &w));
     if (window)
-        clip(out, &window[d]);
+        AXE_TRY(within(b, &window[d], b->p->dim[d].n, out));
     return AXE_OK;
 }
 
@@ -145,27 +155,33 @@ count(const spans *s)
     return n;
 }
 
-/* What both have, and where in the dimension of either buffer. */
+/* What both have, and where in the dimension of either buffer.  b may go on
+ * beyond the dimension's n, where it has what is less by n: then all of a comes
+ * once more. */
 static int
-intersect(axe_ctx *cx, const spans *a, const spans *b, program_run **out)
+intersect(axe_ctx *cx, const spans *a, const spans *b, int64_t extent,
+          program_run **out)
 {
-    program_run *r = axe_new_array(cx, program_run, a->n + b->n + 1);
+    program_run *r = axe_new_array(cx, program_run, 2 * a->n + b->n + 1);
     int64_t      at_a = 0, at_b = 0;
     int          n = 0;
 
-    for (int i = 0, k = 0; i < a->n && k < b->n;) {
-        span    x = a->at[i], y = b->at[k];
-        int64_t from = x.from > y.from ? x.from : y.from;
-        int64_t to = x.to < y.to ? x.to : y.to;
+    for (int i = 0, k = 0; i < 2 * a->n && k < b->n;) {
+        int64_t more = i < a->n ? 0 : extent;
+        span    x = a->at[i % a->n], y = b->at[k];
+        int64_t begin = x.from + more, end = x.to + more;
+        int64_t from = begin > y.from ? begin : y.from;
+        int64_t to = end < y.to ? end : y.to;
 
         if (from < to)
-            r[n++] = (program_run){at_a + from - x.from, at_b + from - y.from,
-                                   to - from, from};
-        if (x.to <= y.to) {
+            r[n++] = (program_run){at_a + from - begin, at_b + from - y.from,
+                                   to - from, from - more};
+        if (end <= y.to) {
             at_a += x.to - x.from;
             i++;
+            at_a = i == a->n ? 0 : at_a;
         }
-        if (y.to <= x.to) {
+        if (y.to <= end) {
             at_b += y.to - y.from;
             k++;
         }
@@ -230,7 +246,7 @@ open_box(const builder *b, const mesh_state *s, const int64_t *from,
         AXE_TRY(spans_of(b, s + 1, to, d, window, &y));
         o->n_src[k] = count(&x);
         o->n_dst[k] = count(&y);
-        out->n_run[k] = intersect(b->cx, &x, &y, &out->run[k]);
+        out->n_run[k] = intersect(b->cx, &x, &y, b->p->dim[d].n, &out->run[k]);
         for (int i = 0; i < out->n_run[k]; i++)
             n += out->run[k][i].n;
         out->n *= n;

@@ -255,7 +255,9 @@ check_result(world *w, rank *me, const protocol_step *s)
     int64_t n_addend = axe_reshard_addends(w->r->plan), k = 0, wrong = 0;
     int64_t first = -1;
 
-    for (int64_t i = 0; i < w->n_element && k < s->first + s->n; i++) {
+    for (int64_t x = 0; x < w->n_element && k < s->first + s->n; x++) {
+        int64_t  i = mesh_in_order(w->r->plan->code->p,
+                                   mesh_windows(w->r->plan, me->p->rank), x);
         uint64_t tag;
 
         if (!protocol_tag_of(w, true, me->p->rank, i, n_addend, &tag) ||

@@ -164,14 +164,26 @@ mesh_count(mesh_problem *p, const mesh_state *held, const mesh_want *w)
 }
 
 int64_t
+mesh_count_window(mesh_problem *p, const mesh_dim *d, axe_window window,
+                  const mesh_want *w)
+{
+    int64_t end = window.to < d->n ? window.to : d->n;
+    int64_t n = mesh_count_below(p, d, end, w);
+
+    if (window.from > 0)
+        n -= mesh_count_below(p, d, window.from, w);
+    return window.to > d->n
+               ? mesh_sum(p, n, mesh_count_below(p, d, window.to - d->n, w))
+               : n;
+}
+
+int64_t
 mesh_count_within(mesh_problem *p, const mesh_want *w, const axe_window *window)
 {
     int64_t n = w->none ? 0 : 1;
 
     for (int d = 0; d < p->n_dim && n > 0; d++)
-        n = mesh_mul(p, n,
-                     mesh_count_below(p, &p->dim[d], window[d].to, w) -
-                         mesh_count_below(p, &p->dim[d], window[d].from, w));
+        n = mesh_mul(p, n, mesh_count_window(p, &p->dim[d], window[d], w));
     return n;
 }
 

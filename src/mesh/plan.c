@@ -227,10 +227,26 @@ mesh_is_within(const mesh_problem *p, const axe_window *window, int64_t index)
     for (int d = p->n_dim - 1; window && d >= 0; d--) {
         int64_t u = index % p->dim[d].n;
 
-        in = in && u >= window[d].from && u < window[d].to;
+        u += u < window[d].from ? p->dim[d].n : 0;
+        in = in && u < window[d].to;
         index /= p->dim[d].n;
     }
     return in;
+}
+
+int64_t
+mesh_in_order(const mesh_problem *p, const axe_window *window, int64_t i)
+{
+    int64_t index = 0, pitch = 1;
+
+    for (int d = p->n_dim - 1; window && d >= 0; d--) {
+        int64_t n = p->dim[d].n;
+
+        index += (i % n + window[d].from) % n * pitch;
+        i /= n;
+        pitch *= n;
+    }
+    return window ? index : i;
 }
 
 bool

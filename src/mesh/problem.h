@@ -153,6 +153,9 @@ void mesh_want_of(const mesh_problem *p, const mesh_state *s, const int64_t *at,
 /* How many elements are wanted; addends that no atom of `held` is bound to are
  * not counted. */
 int64_t mesh_count(mesh_problem *p, const mesh_state *held, const mesh_want *w);
+/* How many indices of dimension d are wanted in a window. */
+int64_t mesh_count_window(mesh_problem *p, const mesh_dim *d, axe_window window,
+                          const mesh_want *w);
 /* The same of what is within the windows of a device, one a dimension. */
 int64_t mesh_count_within(mesh_problem *p, const mesh_want *w,
                           const axe_window *window);
@@ -276,6 +279,12 @@ mesh_windows(const axe_reshard_plan *r, int64_t device)
 /* Is the element of index (row-major) within windows, or are there none? */
 bool mesh_is_within(const mesh_problem *p, const axe_window *window,
                     int64_t index);
+
+/* The index (row-major) that is number i of all of them where each dimension is
+ * gone through from where its window begins, around its end: buffers have them
+ * in this order.  window: NULL, or those of a device */
+int64_t mesh_in_order(const mesh_problem *p, const axe_window *window,
+                      int64_t i);
 
 /* Does a device hold an element, of index (row-major) and addend? */
 bool mesh_holds(const mesh_problem *p, const mesh_state *s, const int64_t *at,

@@ -1,10 +1,11 @@
 /* window.c - plans by which each device has no more of a tensor than it looks
  * at: a block of its own with a border, which is a window of each dimension.
  *
- * Windows are of devices, not of digits, so they are counted device by device,
- * and what goes pair by pair.  Who is asked is as in any other change of states
- * (mesh_want_given): what a device has itself it does not ask for, and what it
- * asks for it gets once.  So it gets just what it lacks. */
+ * A window may go around the end of its dimension.  Windows are of devices, not
+ * of digits, so they are counted device by device, and what goes pair by pair.
+ * Who is asked is as in any other change of states (mesh_want_given): what a
+ * device has itself it does not ask for, and what it asks for it gets once.  So
+ * it gets just what it lacks. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -96,9 +97,9 @@ is_beside(mesh_problem *p, const axe_window *window, int64_t device)
         empty = empty || w.none || from == to ||
                 mesh_count_below(p, m, m->n, &w) == 0;
         from -= from > 0;
-        to += to < m->n;
-        beside = beside && mesh_count_below(p, m, to, &w) >
-                               mesh_count_below(p, m, from, &w);
+        to += to != m->n && to < from + m->n;
+        beside =
+            beside && mesh_count_window(p, m, (axe_window){from, to}, &w) > 0;
     }
     return empty || beside;
 }
@@ -147,7 +148,8 @@ check(axe_ctx *cx, const mesh_problem *p, const axe_spread *src,
         const axe_window *w = &window[i];
         int               d = (int)(i % p->n_dim);
 
-        if (w->from < 0 || w->from > w->to || w->to > p->dim[d].n)
+        if (w->from < 0 || w->from > p->dim[d].n || w->from > w->to ||
+            w->to - w->from > p->dim[d].n)
             return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                             "reshard: device %" PRId64 " has the window "
                             "[%" PRId64 ", %" PRId64 ") of dimension %d, which "

@@ -13,15 +13,25 @@ typedef struct job {
     axe_traffic             traffic;
 } job;
 
-/* What a rank has of either side, in the order of the index. */
+/* What a rank has of either side, in the order of the index; within windows,
+ * from where they begin. */
 static int64_t
-list(const owners *o, int64_t q, int32_t *out)
+list(const axe_reshard_plan *r, bool behind, const owners *o, int64_t q,
+     int32_t *out)
 {
-    int64_t n = 0;
+    const int64_t    *extent = r->dst.shape.extent;
+    const axe_window *w = &r->window[q * RANK];
+    int64_t           n = 0;
 
-    for (int x = 0; x < o->n_element; x++)
-        if (o->of[x][0] >> q & 1)
-            out[n++] = (int32_t)(x * 7 + 1);
+    for (int64_t i = 0; i < extent[0]; i++)
+        for (int64_t k = 0; k < extent[1]; k++) {
+            int64_t x = behind ? (w[0].from + i) % extent[0] : i;
+            int64_t y = behind ? (w[1].from + k) % extent[1] : k;
+
+            x = x * extent[1] + y;
+            if (o->of[x][0] >> q & 1)
+                out[n++] = (int32_t)(x * 7 + 1);
+        }
     return n;
 }
 
@@ -32,8 +42,8 @@ on_rank(axe_ctx *cx, axe_engine *e, void *user)
     int64_t q = axe_engine_rank(e), n;
     int32_t src[ELEMENTS], dst[ELEMENTS] = {0}, want[ELEMENTS];
 
-    list(j->a, q, src);
-    n = list(j->b, q, want);
+    list(j->r, false, j->a, q, src);
+    n = list(j->r, true, j->b, q, want);
     AXE_TRY(axe_reshard_run(e, j->r, AXE_NUMBER_I32, src, dst, &j->traffic));
     return memcmp(dst, want, (size_t)n * sizeof want[0]) == 0
                ? AXE_OK
@@ -68,6 +78,13 @@ simulate(axe_ctx *cx, const axe_reshard_plan *r)
         fail_msg("%s of %s", out.finding[0].text, now_);
 }
 
+/* Is i one of [from, to), or more of these by n? */
+static bool
+is_in(int64_t i, int64_t from, int64_t to, int64_t n)
+{
+    return (i >= from && i < to) || (to > n && i + n >= from && i + n < to);
+}
+
 /* b has what is within alone. */
 static void
 clip(const axe_reshard_plan *r, owners *b)
@@ -79,7 +96,8 @@ clip(const axe_reshard_plan *r, owners *b)
             const axe_window *w = &r->window[q * RANK];
             int64_t           i = x / extent[1], k = x % extent[1];
 
-            if (i < w[0].from || i >= w[0].to || k < w[1].from || k >= w[1].to)
+            if (!is_in(i, w[0].from, w[0].to, extent[0]) ||
+                !is_in(k, w[1].from, w[1].to, extent[1]))
                 b->of[x][0] &= ~(1u << q);
         }
 }
@@ -117,8 +135,8 @@ is_halo(const axe_reshard_plan *r, const owners *a)
                 continue;
             any = true;
             for (int d = 0; d < RANK; d++)
-                near[d] =
-                    near[d] || (at[d] >= w[d].from - 1 && at[d] <= w[d].to);
+                near[d] = near[d] || is_in(at[d], w[d].from - 1, w[d].to + 1,
+                                           w[d].to == n[d] ? n[d] + 1 : n[d]);
         }
         if (any && w[0].from < w[0].to && w[1].from < w[1].to &&
             !(near[0] && near[1]))
@@ -186,7 +204,8 @@ draw_spread(axe_ctx *cx, const axe_mesh *m, const int *shape)
     return b.text;
 }
 
-/* Around the device's share of the dimension, or anything. */
+/* Around the device's share of the dimension, and half of those that leave it
+ * around its end; or anything. */
 static axe_window
 draw_window(int64_t q, int64_t n_device, int n)
 {
@@ -195,7 +214,12 @@ draw_window(int64_t q, int64_t n_device, int n)
 
     if (draw(4) == 0) {
         from = draw(n + 1);
-        to = from + draw(n + 1 - from);
+        to = from + draw(n + 1);
+    }
+    if (to - from <= n && draw(2)) {
+        to += from < 0 ? n : 0;
+        from += from < 0 ? n : 0;
+        return (axe_window){from, to};
     }
     from = from < 0 ? 0 : from > n ? n : from;
     to = to > n ? n : to;
@@ -259,9 +283,16 @@ test_refused(void **state)
         {"x=2",
          "8@x, 1",
          "8, 1",
-         {3, 9},
+         {3, 12},
          AXE_EARG,
-         "reshard: device 0 has the window [3, 9) of dimension 0, which has 8 "
+         "reshard: device 0 has the window [3, 12) of dimension 0, which has 8 "
+         "indices"},
+        {"x=2",
+         "8@x, 1",
+         "8, 1",
+         {9, 9},
+         AXE_EARG,
+         "reshard: device 0 has the window [9, 9) of dimension 0, which has 8 "
          "indices"},
         {"x=2",
          "8@x, 1",

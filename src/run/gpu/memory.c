@@ -316,12 +316,13 @@ launch_all(const boxing *w, int n, const pitch *p, int64_t from, int64_t to)
     return AXE_OK;
 }
 
-/* Are all runs equally long, and equally far apart? */
+/* Are all runs equally long, and equally far apart?  Strides of arrays are not
+ * negative, and what goes around goes back in the source. */
 static bool
 are_even(const program_run *r, int n)
 {
     for (int i = 1; i < n; i++)
-        if (r[i].n != r[0].n ||
+        if (r[i].n != r[0].n || r[1].src < r[0].src ||
             r[i].src - r[i - 1].src != r[1].src - r[0].src ||
             r[i].dst - r[i - 1].dst != r[1].dst - r[0].dst)
             return false;
