@@ -68,6 +68,33 @@ def borders(h, w, p, r, across):
                 lack += tall * len(block(w, r, s)) + len(block(h, p, q)) * wide - 2 * own
     return lack
 
+def around(n, p, q):
+    """What is next to a device's own, around the end, and that."""
+    return {(x + d) % n for x in block(n, p, q) for d in (-1, 0, 1)}
+
+def rings(n, p):
+    """Of one dimension, what all devices lack."""
+    return sum(len(around(n, p, q)) - len(block(n, p, q)) for q in range(p))
+
+def torus(h, w, p, r):
+    return sum(len(around(h, p, q)) * len(around(w, r, s)) - len(block(h, p, q)) * len(block(w, r, s))
+               for q in range(p) for s in range(r))
+
+def next_to(x, *way):
+    return np.roll(x, way, (0, 1))
+
+def ring(x, steps):
+    x = x.astype("f8")
+    for _ in range(steps):
+        x = x + 0.125 * (next_to(x, 1, 0) + next_to(x, -1, 0) + next_to(x, 0, 1) + next_to(x, 0, -1) - 4 * x)
+    return x
+
+def life(x, steps):
+    for _ in range(steps):
+        s = sum(next_to(x, i, j) for i in (-1, 0, 1) for j in (-1, 0, 1))
+        x = ((s == 3) | (s == 4) & (x == 1)).astype("i4")
+    return x
+
 def heat(x, steps):
     x = x.astype("f8")
     for _ in range(steps):
@@ -93,6 +120,9 @@ import numpy as np
 rng = np.random.default_rng(5)
 for n, s in dict(x=(29, 40), big=(187, 210), k=(3, 3), s=(53, 6), f=(5, 6), g=(4, 3, 6), tiny=(3, 40), few=(3, 6)).items():
     np.save(n + ".npy", rng.standard_normal(s).astype("f4"))
+for n, s in dict(cells=(187, 210), patch=(5, 7)).items():
+    np.save(n + ".npy", rng.integers(0, 2, s).astype("i4"))
+np.save("ones.npy", np.ones((3, 3), "i4"))
 PY
 "$AXE" fmt --check "$D" || fail "the form of stencil.axe"
 
@@ -105,6 +135,14 @@ for n in $teams; do
         h=29
         [ $x = x ] || h=3
         moved "4 * 40 * border($h, $n, 1, 1)" "heat of $x on $n"
+    done
+    # around: devices at the ends get the border from each other
+    for x in x tiny; do
+        runs "$D" ring N=1 X=$x.npy Y=y.npy --devices $n
+        same "assert np.allclose(L('y'), ring(L('$x'), 4), atol=1e-5)" "ring of $x on $n"
+        h=29
+        [ $x = x ] || h=3
+        moved "4 * 40 * rings($h, $n)" "ring of $x on $n"
     done
     # longer than what a device has of a few rows
     for s in s few; do
@@ -120,6 +158,11 @@ done
 for mesh in "1 4" "2 2" "2 3" "4 2" "8 1"; do
     set -- $mesh
     [ "${AXE_SHARE:-1}" = 1 ] || [ "$mesh" = "2 3" ] || continue
+    runs "$D" life X=cells.npy K=ones.npy Y=y.npy N=$1 P=$2 --devices $(($1 * $2))
+    same "assert np.array_equal(L('y'), life(L('cells'), 4)) and L('y').any()" "life on $mesh"
+    moved "4 * torus(187, 210, $1, $2)" "life on $mesh"
+    runs "$D" life X=patch.npy K=ones.npy Y=y.npy N=$1 P=$2 --devices $(($1 * $2))
+    same "assert np.array_equal(L('y'), life(L('patch'), 4))" "life of a patch on $mesh"
     runs "$D" heat2 X=x.npy Y=y.npy N=$1 P=$2 --devices $(($1 * $2))
     same "assert np.allclose(L('y'), heat(L('x'), 4), atol=1e-5)" "heat2 on $mesh"
     moved "4 * borders(29, 40, $1, $2, False)" "heat2 on $mesh"
@@ -211,6 +254,56 @@ for size in "9 4" "4 4" "3 8"; do
 assert (L('u') == np.roll(L('V'), -3)).all()" "around of $size"
 done
 
+# Around, and by loops; from below zero; far away; halves; backwards; wider than the
+# dimension; beside what does not go around; another modulus, and a size that may be
+# the extent; one row or column each, which turns devices alone, and with a window.
+cat >wraps.axe <<'EOF2'
+mesh gpu[P], copy[2];
+
+kernel wraps(in f32 X[M @ gpu, K], in f32 V[5], in f32 C[Q], out f32 L[M @ gpu, K], out f32 G[M @ gpu, K],
+              out f32 A[M @ gpu, K], out f32 H[M @ gpu, K], out f32 B[M @ gpu, K], out f32 F[M @ gpu, K],
+              out f32 N[M @ gpu, K], out f32 R[M @ gpu, K], out f32 S[M @ gpu, K])
+{
+    index m, k, j;
+
+    L[m, k] = 0 * X[m, k];
+    for (t : 3)
+        for (u : 2) L[m, k] = L[m, k] + f32(t + 1) * X[(m + 2*t + u - 4) % M, k];
+    G[m, k] = X[(m - 1) % M, k] - X[(m + 1) % M, k] + X[(m + 3*M) % M, k];
+    A[m, k] = X[m, k] + X[(m + M / 2 + 1) % M, k];
+    H[m, k] = X[(m / 2 + 3) % M, k] - X[(2*m + 1) % M, k];
+    B[m, k] = X[(2*M - 1 - m - 2) % M, k] * X[(0 - m) % M, k];
+    F[m, k] = max[j](V[j] * X[(m + j - 2) % M, k]);
+    N[m, k] = X[m + 1, k] - X[(m + 2) % M, k] + X[m - 1, k];
+    R[m, k] = X[(m + 1) % max(M - 1, 1), k];
+    S[m, k] = X[(m + 1) % Q, k] - X[(m + 2) % Q, k];
+}
+EOF2
+"$AXE" fmt --check wraps.axe || fail "the form of wraps.axe"
+for p in 1 2 3 4; do
+    [ "${AXE_SHARE:-1}" = 1 ] || [ $p = 3 ] || continue
+    for m in "23 Q=23" "2 Q=3" "1 Q=1" "4 Q=4"; do
+        runs wraps.axe --random M=$m K=9 P=$p --devices $((2 * p))
+        grep -q ' bytes between devices, as planned' out || fail "bytes of wraps on $p: $(grep moved out)"
+    done
+done
+cat >turned.axe <<'EOF2'
+mesh x[A], y[B];
+
+kernel turned(in f32 X[M @ x, N @ y], out f32 Y[M @ x, N @ y])
+{
+    index m, n;
+
+    Y[m, n] = X[(m + 1) % M, (n + 1) % N] - X[(m + M - 1) % M, (n + N - 1) % N] + X[M - 1 - m, (n + 2) % N];
+}
+EOF2
+for size in "M=4 N=9 A=4 B=2" "M=4 N=2 A=4 B=2" "M=3 N=7 A=3 B=1"; do
+    [ "${AXE_SHARE:-1}" = 1 ] || [ "$size" = "M=4 N=9 A=4 B=2" ] || continue
+    a=${size#*A=}
+    runs turned.axe --random $size --devices $((${a% *} * ${size#*B=}))
+    grep -q ' bytes between devices, as planned' out || fail "bytes of turned: $(grep moved out)"
+done
+
 # random subscripts; the same in the simulator
 "$PYTHON" - "${AXE_SHARE:-1}" <<'PY' || fail "make kernels"
 import random, sys
@@ -225,6 +318,7 @@ def sub(n, v, w):
     if rng.random() < 0.3: s += " + j"
     if rng.random() < 0.2: s = f"({s}) / {rng.choice([2, 3])}"
     if rng.random() < 0.2: s = f"min(max({s}, 0), {n} - 1)"
+    elif rng.random() < 0.3: s = f"({s} + {rng.randrange(3)}*{n}) % {n}"
     return v if rng.random() < 0.2 else s
 
 for i in range(6 if sys.argv[1] == "1" else 1):
@@ -264,6 +358,16 @@ says '      bound   16 elements to the device that needs most, 48 to all: the pl
 says 'bound   101 elements to the device that needs most, 404 to all: the plan has just these' e
 "$AXE" explain "$D" heat2 N=2 P=2 H=100 W=100 >e || fail explain
 [ "$(grep -c 'halo exchange$' e)" = 2 ] || fail "halos of heat2: $(cat e)"
+# around the end, with corners
+"$AXE" explain "$D" life N=2 P=2 H=100 W=100 >e || fail explain
+says 'at (h + H + i - 1)%H: device 0 at [99, 100) and [0, 51), 1 at [99, 100) and [0, 51), 2 at [49, 100) and [0, 1), 3' e
+says '    halo exchange' e
+says 'bound   204 elements to the device that needs most, 816 to all: the plan has just these' e
+# what each needs of one other turns devices
+"$AXE" explain "$D" ring N=1 P=4 H=4 W=8 >e || fail explain
+says '      to      4@(gpu+3), 8' e
+says '      to      4@(gpu+1), 8' e
+grep -q 'devices look at' e && fail "windows where devices are turned: $(cat e)"
 # what is not beside what a device has is no halo
 cat >far.axe <<'EOF2'
 mesh gpu[P];
@@ -375,7 +479,7 @@ for k in beside behind back across mixed choice; do
 done
 
 for n in 1 2 3 4; do
-    for k in "heat H=11 W=5" "causal S=13 C=3 R=4" "strided S=21 D=3 E=2 R=3 O=10"; do
+    for k in "heat H=11 W=5" "ring H=11 W=5" "ring H=2 W=5" "life H=7 W=9" "causal S=13 C=3 R=4" "strided S=21 D=3 E=2 R=3 O=10"; do
         "$AXE" sim "$D" $k N=1 --random --devices $n --check >out 2>&1 && grep -q ': ok, ' out || {
             fail "axe sim $k on $n"
             cat out
@@ -383,6 +487,7 @@ for n in 1 2 3 4; do
     done
 done
 "$AXE" sim more.axe --random M=23 K=3 P=3 --check >out 2>&1 || fail "axe sim more: $(cat out)"
+"$AXE" sim wraps.axe --random M=23 Q=23 K=3 P=3 --check >out 2>&1 || fail "axe sim wraps: $(cat out)"
 
 # Over many axes halos are planned for the choice that is made, not for each.
 cat >axes.axe <<'EOF'

@@ -54,6 +54,9 @@ right -t sm_90a $D/reshard.axe swap R=10 C=7 N=2 P=2
 right -t sm_90a $D/stencil.axe heat H=29 W=40 N=1 --devices 3
 grep -q 'moved    2560 bytes' out || fail "borders: what moves"
 right -t sm_90a $D/stencil.axe blur H=54 W=44 N=2 P=2
+right -t sm_90a $D/stencil.axe ring H=29 W=40 N=1 --devices 3
+grep -q 'moved    3840 bytes' out || fail "borders around: what moves"
+right -t sm_90a $D/stencil.axe life H=54 W=44 N=2 P=2
 right -t sm_90a $D/stencil.axe causal S=5 C=9 R=4 N=1 --devices 3
 # boxes of which a side is a progression of runs, of four dimensions, of numbers
 # of other widths, and sums of what begins at no 16 bytes

@@ -136,6 +136,11 @@ np.save('$tmp/pick', np.array([[0], [1], [4], [4], [6], [2], [0]], 'i4'))"
     # 4 steps, in which 29 rows of 40, 10 of them each, have 4 of neighbours' rows
     check 'kernel, borders' 0 'moved    2560 bytes between devices, as planned' \
         $run -n 3 $K "$SRC/kernels/dist/stencil.axe" heat N=1 H=29 W=40
+    # around, of 6 rows
+    check 'kernel, borders around' 0 'moved    3840 bytes between devices, as planned' \
+        $run -n 3 $K "$SRC/kernels/dist/stencil.axe" ring N=1 H=29 W=40
+    check 'kernel, a torus' 0 'check Y: ok, 2376 elements' \
+        $run -n 4 $K "$SRC/kernels/dist/stencil.axe" life N=2 P=2 H=54 W=44
     check 'kernel, corners' 0 'check Y: ok, 2376 elements' \
         $run -n 4 $K "$SRC/kernels/dist/stencil.axe" blur N=2 P=2 H=54 W=44
     check 'kernel, layer' 0 'check Y: ok, 140 elements' \

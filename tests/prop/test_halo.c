@@ -2,10 +2,11 @@
  * alone, against what their iterations look at, one by one.
  *
  * Random statements over meshes of two axes: sums of multiples of indices, a
- * folded one and a loop's number among them, divided, and clamped.  A window is
- * to be from the least to the largest value that a device's iterations come to,
- * clipped; one operand for several loads is to bring no more than each of them;
- * and a plan what a device has not. */
+ * folded one and a loop's number among them, divided, and clamped or modulo the
+ * dimension.  A window is to be from the least to the largest value that a
+ * device's iterations come to, clipped or around the dimension's end; one
+ * operand for several loads is to bring no more than each of them; and a plan
+ * what a device has not. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 #include "base/ctx.h"
 #include "run/dist/dist_int.h"
 
-enum { CASES = 300, LOADS = 4, FOLDED = 3, LOOPS = 3, RANK = 2, MOST = 32 };
+enum { CASES = 600, LOADS = 4, FOLDED = 3, LOOPS = 3, RANK = 2, MOST = 32 };
 
 static uint64_t seed_;
 
@@ -31,10 +32,12 @@ draw(int n)
     return (int)((seed_ >> 33) % (uint64_t)n);
 }
 
-/* (a*m + b*n + c*j + t*loop + e) / by, within the dimension if clamped. */
+/* (a*m + b*n + c*j + t*loop + e) / by, within the dimension if clamped; if
+ * around, `more` dimensions more, and modulo the dimension. */
 typedef struct sub {
     int  a, b, c, t, e, by;
-    bool clamped;
+    bool clamped, around;
+    int  more;
 } sub;
 
 typedef struct statement {
@@ -45,16 +48,27 @@ typedef struct statement {
     const char *now;
 } statement;
 
-/* near: the index, or one of its neighbours. */
+static void
+draw_around(sub *s)
+{
+    s->around = true;
+    s->more = draw(2) ? 0 : draw(4) - 1;
+}
+
+/* near: the index, or one of its neighbours; ring: around. */
 static sub
-draw_sub(int dim, bool near)
+draw_sub(int dim, bool near, bool ring)
 {
     static const int one[] = {1, 1, 1, 1, -1, 2, -2, 3, 0};
     int              mine = one[draw(AXE_LEN(one))];
     sub              s = {.by = 1};
 
-    if (near)
-        return (sub){.a = dim == 0, .b = dim == 1, .e = draw(3) - 1, .by = 1};
+    if (near) {
+        s = (sub){.a = dim == 0, .b = dim == 1, .e = draw(3) - 1, .by = 1};
+        if (ring)
+            draw_around(&s);
+        return s;
+    }
     *(dim ? &s.b : &s.a) = mine;
     if (draw(4) == 0) /* the index alone */
         return dim ? (sub){.b = 1, .by = 1} : (sub){.a = 1, .by = 1};
@@ -65,9 +79,12 @@ draw_sub(int dim, bool near)
     s.e = draw(7) - 3;
     s.by = draw(5) == 0 ? 2 + draw(2) : 1;
     s.clamped = draw(6) == 0;
+    if (!s.clamped && draw(3) == 0)
+        draw_around(&s);
     return s;
 }
 
+/* But for the remainder. */
 static int64_t
 value_of(const sub *s, int64_t extent, const int64_t *m, int j, int64_t loop)
 {
@@ -76,14 +93,14 @@ value_of(const sub *s, int64_t extent, const int64_t *m, int j, int64_t loop)
     v = v >= 0 ? v / s->by : -((-v + s->by - 1) / s->by);
     if (s->clamped)
         v = v < 0 ? 0 : v >= extent ? extent - 1 : v;
-    return v;
+    return v + s->more * extent;
 }
 
 static bool
 is_alone(const sub *s, int dim)
 {
-    return s->by == 1 && !s->clamped && s->c == 0 && s->t == 0 && s->e == 0 &&
-           s->a == (dim == 0) && s->b == (dim == 1);
+    return s->by == 1 && !s->clamped && !s->around && s->c == 0 && s->t == 0 &&
+           s->e == 0 && s->a == (dim == 0) && s->b == (dim == 1);
 }
 
 static void
@@ -93,11 +110,14 @@ put_sub(axe_buf *b, const sub *s, int dim)
         axe_puts(b, dim ? "n" : "m");
         return;
     }
-    axe_puts(b, s->clamped ? "min(max((" : "(");
+    axe_puts(b, s->clamped ? "min(max((" : s->around ? "((" : "(");
     axe_putf(b, "%d*m + %d*n + %d*j + %d*t + %d) / %d", s->a, s->b, s->c, s->t,
              s->e, s->by);
     if (s->clamped)
         axe_putf(b, ", 0), %s - 1)", dim ? "N" : "M");
+    if (s->around)
+        axe_putf(b, " + %d*%s) %% %s", s->more, dim ? "N" : "M",
+                 dim ? "N" : "M");
 }
 
 static void
@@ -108,7 +128,7 @@ draw_statement(axe_ctx *cx, int number, statement *out)
         "M, N @ y",     "M, N",         "M @ y, N"};
     axe_buf     b = {.cx = cx};
     const char *x = layout[draw(AXE_LEN(layout))];
-    bool        near = draw(3) == 0;
+    bool        near = draw(3) == 0, ring = draw(2);
 
     out->n_load = 1 + draw(LOADS);
     out->extent[0] = 1 + draw(14);
@@ -122,7 +142,7 @@ draw_statement(axe_ctx *cx, int number, statement *out)
     for (int i = 0; i < out->n_load; i++) {
         axe_puts(&b, " + X[");
         for (int d = 0; d < RANK; d++) {
-            out->of[i][d] = draw_sub(d, near);
+            out->of[i][d] = draw_sub(d, near, ring && draw(5));
             axe_puts(&b, d ? ", " : "");
             put_sub(&b, &out->of[i][d], d);
         }
@@ -147,8 +167,19 @@ check(bool good, const char *what)
 #define CHECK(c) check((c), #c)
 
 typedef struct boxes {
-    axe_window of[LOADS][RANK]; /* what a device's iterations look at */
+    bool of[LOADS][RANK][MOST]; /* what a device's iterations look at */
 } boxes;
+
+/* All from the least to the most, in a dimension of e. */
+static void
+note_all(const sub *s, int64_t least, int64_t most, int64_t e, bool *of)
+{
+    for (int64_t v = least; v <= most; v++)
+        if (s->around)
+            of[(v % e + e) % e] = true;
+        else if (v >= 0 && v < e)
+            of[v] = true;
+}
 
 static boxes
 look(const axe_dist *d, const axe_between *b, int64_t q, int64_t loop)
@@ -159,29 +190,34 @@ look(const axe_dist *d, const axe_between *b, int64_t q, int64_t loop)
     axe_dist_part(d, q, b->result.local, first, shape);
     for (int i = 0; i < now_->n_load; i++)
         for (int k = 0; k < RANK; k++) {
-            int64_t     least = INT64_MAX, most = INT64_MIN;
-            int64_t     e = now_->extent[k];
-            axe_window *w = &out.of[i][k];
+            int64_t    least = INT64_MAX, most = INT64_MIN;
+            int64_t    e = now_->extent[k];
+            const sub *s = &now_->of[i][k];
 
             for (m[0] = first[0]; m[0] < first[0] + shape[0]; m[0]++)
                 for (m[1] = first[1]; m[1] < first[1] + shape[1]; m[1]++)
                     for (int j = 0; j < FOLDED; j++) {
-                        int64_t v = value_of(&now_->of[i][k], e, m, j, loop);
+                        int64_t v = value_of(s, e, m, j, loop);
 
                         least = v < least ? v : least;
                         most = v > most ? v : most;
                     }
-            *w = (axe_window){least > 0 ? least : 0, most < e ? most + 1 : e};
-            if (least > most || w->from >= w->to)
-                *w = (axe_window){0, 0};
+            note_all(s, least, most, e, out.of[i][k]);
         }
     return out;
 }
 
 static bool
-is_in(const axe_window *w, int64_t x, int64_t y)
+is_in(const axe_window *w, const int64_t *at)
 {
-    return x >= w[0].from && x < w[0].to && y >= w[1].from && y < w[1].to;
+    bool in = true;
+
+    for (int k = 0; k < RANK; k++) {
+        int64_t x = at[k] + (at[k] < w[k].from ? now_->extent[k] : 0);
+
+        in = in && x >= w[k].from && x < w[k].to;
+    }
+    return in;
 }
 
 typedef struct loads {
@@ -208,6 +244,19 @@ loads_in(const loads *l, const axe_halo *h)
         for (int k = 0; k < h->n_load; k++)
             in |= h->load[k] == l->of[i] ? 1u << i : 0;
     return in;
+}
+
+/* Is it of several subscripts, one of them around? */
+static bool
+goes_around(const axe_halo *h, const loads *l, unsigned in)
+{
+    bool around = false;
+
+    for (int i = 0; i < l->n; i++)
+        for (int k = 0; k < RANK; k++)
+            around = around ||
+                     ((in >> i & 1) && h->window[k] && now_->of[i][k].around);
+    return around && (in & (in - 1)) != 0;
 }
 
 /* One plan, for one value of the loop's number. */
@@ -241,10 +290,10 @@ check_plan(const axe_dist *d, const axe_between *b, const axe_between_arg *a,
             bool    looked = false;
 
             for (int l = 0; l < now_->n_load; l++)
-                looked = looked ||
-                         ((in >> l & 1) && is_in(look_at.of[l], at[0], at[1]));
-            CHECK(looked == is_in(need, at[0], at[1]));
-            lacks += looked && !is_in(own, at[0], at[1]);
+                looked = looked || ((in >> l & 1) && look_at.of[l][0][at[0]] &&
+                                    look_at.of[l][1][at[1]]);
+            CHECK(looked == is_in(need, at));
+            lacks += looked && !is_in(own, at);
         }
         total += lacks;
         recv = lacks > recv ? lacks : recv;
@@ -255,7 +304,7 @@ check_plan(const axe_dist *d, const axe_between *b, const axe_between_arg *a,
 
 /* Returns how many plans were looked at. */
 static int
-check_between(const axe_dist *d, const axe_between *b, int *merged)
+check_between(const axe_dist *d, const axe_between *b, int *merged, int *rings)
 {
     loads l = {0};
     int   n = 0;
@@ -271,6 +320,7 @@ check_between(const axe_dist *d, const axe_between *b, int *merged)
         in = loads_in(&l, a->halo);
         CHECK(in != 0 && a->plan && a->plan->window);
         *merged += (in & (in - 1)) != 0;
+        *rings += goes_around(a->halo, &l, in);
         n++;
         if (a->halo->n_loop == 0)
             check_plan(d, b, a, a->plan, in, 0);
@@ -287,7 +337,7 @@ test_random(void **state)
     static const int64_t mesh[][2] = {{1, 1}, {2, 1}, {3, 1}, {1, 4}, {2, 2},
                                       {3, 2}, {2, 4}, {8, 1}, {5, 2}};
     const char          *seed = getenv("AXE_SEED");
-    int                  plans = 0, merged = 0;
+    int                  plans = 0, merged = 0, rings = 0;
 
     (void)state;
     seed_ = seed ? strtoull(seed, NULL, 10) : 20261129;
@@ -315,14 +365,14 @@ test_random(void **state)
         if (axe_dist_plan_new(cx, p, size, &plan) != AXE_OK)
             fail_msg("%s: %s", axe_last_error(cx), s.now);
         CHECK(plan->n_between == 1);
-        plans += check_between(&plan->d, &plan->between[0], &merged);
+        plans += check_between(&plan->d, &plan->between[0], &merged, &rings);
         axe_ctx_free(cx);
     }
     print_message("%d operands by windows in %d statements, %d of several "
-                  "loads\n",
-                  plans, CASES / share(), merged);
+                  "loads, %d of these around\n",
+                  plans, CASES / share(), merged, rings);
     assert_true(plans > CASES / share() / 4);
-    assert_true(share() > 1 || merged > 20);
+    assert_true(share() > 1 || (merged > 30 && rings > 5));
 }
 
 int

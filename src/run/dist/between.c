@@ -193,11 +193,12 @@ axe_needed(axe_chooser *c, const axe_node *load, axe_turning **turning)
         axe_dist_turn turn;
         int           i = axe_load_index(c, load, k, &turn);
 
-        if (turn.index)
+        if (turn.index && !(h && h->window[k]))
             add_turn(c->cx, whole->rank, k, turn, turning);
-        shape[k] = h && h->window[k] ? axe_halo_extent(c, h, k, false)
-                   : i >= 0          ? axe_cut_extent(c, i, false)
-                                     : whole->shape[k];
+        shape[k] = h && h->window[k]
+                       ? axe_halo_extent(c, h, h->window[k], false)
+                   : i >= 0 ? axe_cut_extent(c, i, false)
+                            : whole->shape[k];
     }
     t->shape = shape;
     return t;

@@ -230,6 +230,8 @@ axe_dist_size(const axe_dist *d, const axe_frame *f, int64_t device,
     if (v->part && v->part->window) {
         axe_window w = axe_dist_window_at(d, f, device, v->part->window);
 
+        if (v->part->first && v->part->window->of)
+            return axe_dist_around_first(d, f, device, v->part->window);
         return v->part->first ? w.from : w.to - w.from;
     }
     if (v->part) {

@@ -6,7 +6,8 @@
  *     turn.c     and where they turn devices along an axis
  *     bound.c    or look at what is below a number,
  *     halo.c     or at what is around a device's own;
- *     window.c   what that is, and its plans
+ *     window.c   what that is, and its plans,
+ *     around.c   or at what goes around the end of a dimension
  *     plan.c     all of them
  *     fuse.c     which of them overlap with what is computed
  *     explain.c  what is done, as text
@@ -49,14 +50,22 @@ typedef struct axe_reached {
     int              n_var;
     const axe_var  **var;
     const axe_node **first, **count; /* of a device's values; first NULL: 0 */
+    bool             around; /* sub is modulo the dimension, and goes around it
+                                as what it is a remainder of does */
 } axe_reached;
 
 /* What the iterations of a device look at of one dimension of an operand: from
- * the least to the largest value of some subscripts, as far as it is there. */
+ * the least to the largest value of some subscripts, as far as it is there; or
+ * the least interval around the dimension's end that has all of them. */
 typedef struct axe_dist_window {
     const axe_node    *whole; /* the dimension's extent */
     int                n;
     const axe_reached *sub; /* [n] */
+    /* What a size that is `first` counts: NULL: where the window begins; else
+     * what this subscript, and `rounds` times the dimension, is more than where
+     * its element is in the window. */
+    const axe_reached *of;
+    int64_t            rounds;
 } axe_dist_window;
 
 typedef struct axe_dist {
@@ -287,6 +296,12 @@ axe_window axe_dist_window_at(const axe_dist *d, const axe_frame *f,
                               int64_t device, const axe_dist_window *w);
 /* "m - 1, m + 1" */
 const char *axe_dist_window_text(axe_ctx *cx, const axe_dist_window *w);
+
+/* ----------------------------------------------------- around.c */
+
+/* What a size says that is `first` of a window with ->of, on a device. */
+int64_t axe_dist_around_first(const axe_dist *d, const axe_frame *f,
+                              int64_t device, const axe_dist_window *w);
 
 /* ------------------------------------------------------- plan.c */
 

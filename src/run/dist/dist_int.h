@@ -6,7 +6,7 @@
 #include "ir/list.h"
 #include "run/dist/dist.h"
 
-enum { MOST_INDICES = 16 };
+enum { MOST_INDICES = 16, AXE_AROUND_MOST = 32 /* subscripts of a window */ };
 
 typedef struct axe_chooser {
     axe_ctx        *cx;
@@ -70,14 +70,44 @@ void axe_bound_find(const axe_operands *o, const axe_node *load,
 AXE_CHECK axe_status axe_halo_open(axe_chooser *c);
 /* The one that a load is in, or NULL. */
 const axe_halo *axe_halo_of(const axe_chooser *c, const axe_node *load);
-/* How many indices a device has of a halo's dimension, or from which on. */
-const axe_node *axe_halo_extent(axe_chooser *c, const axe_halo *h, int dim,
-                                bool first);
+/* How many indices a device has of a halo's window, or from which on. */
+const axe_node *axe_halo_extent(axe_chooser *c, const axe_halo *h,
+                                const axe_dist_window *w, bool first);
 /* A size that each device has of its own, a new one unless it is there. */
 const axe_node *axe_size_of_part(axe_chooser *c, axe_shard p, const char *name);
 
 /* Do both say the same? */
 bool axe_dist_window_same(const axe_dist_window *a, const axe_dist_window *b);
+
+/* Values [from, to) of a subscript: as far as they are in the dimension, if
+ * that is not all, `clipped`; or, where it goes around, of what it is a
+ * remainder of, more than `whole` where they are not known. */
+typedef struct axe_dist_reach {
+    int64_t from, to;
+    bool    clipped;
+} axe_dist_reach;
+axe_dist_reach axe_dist_reach_at(const axe_dist *d, const axe_frame *f,
+                                 int64_t device, const axe_reached *r,
+                                 int64_t whole);
+
+/* Is it something modulo the dimension (around.c)? */
+bool axe_dist_is_around(const axe_dist *d, const axe_node *sub, int64_t whole);
+bool axe_dist_goes_around(const axe_dist_window *w);
+/* A window that does, of a device. */
+axe_window axe_dist_around_at(const axe_dist *d, const axe_frame *f,
+                              int64_t device, const axe_dist_window *w,
+                              int64_t whole);
+/* Has each device in one window, which goes around, what it has in either, and
+ * no more? */
+bool axe_dist_around_joins(const axe_dist *d, const axe_dist_window *a,
+                           const axe_dist_window *b);
+/* The same window with ->of a load's subscript, and ->rounds so that a size of
+ * that is at least 0; NULL: on some device the subscript goes around within
+ * what that has. */
+const axe_dist_window *axe_halo_place(axe_chooser *c, const axe_halo *h,
+                                      const axe_node *load, int dim);
+/* Loops around where plan number p is for. */
+const axe_frame *axe_halo_frame(axe_ctx *cx, const axe_halo *h, int p);
 /* Does a subscript consist of indices, sizes and loops around alone, so that
  * its values are an interval? */
 bool axe_dist_is_index(const axe_node *sub);

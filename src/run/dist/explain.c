@@ -115,7 +115,7 @@ static void
 tell_window(const teller *t, const axe_between_arg *a, int dim)
 {
     const axe_reshard_plan *r = a->plan;
-    int64_t                 n = r->mesh->n_device;
+    int64_t n = r->mesh->n_device, whole = r->dst.shape.extent[dim];
 
     axe_putf(t->out, "  of its dimension %d devices look at %s:", dim,
              axe_dist_window_text(t->cx, a->halo->window[dim]));
@@ -123,7 +123,10 @@ tell_window(const teller *t, const axe_between_arg *a, int dim)
         const axe_window *w = &r->window[q * a->local->rank + dim];
 
         axe_putf(t->out, "%s %s%" PRId64 " at [%" PRId64 ", %" PRId64 ")",
-                 q ? "," : "", q ? "" : "device ", q, w->from, w->to);
+                 q ? "," : "", q ? "" : "device ", q, w->from,
+                 w->to < whole ? w->to : whole);
+        if (w->to > whole)
+            axe_putf(t->out, " and [0, %" PRId64 ")", w->to - whole);
     }
     axe_puts(t->out, n > FEW_DEVICES ? ", ...\n" : "\n");
 }

@@ -68,15 +68,17 @@ variables_of(axe_chooser *c, const around *in)
 
 /* The window that the first load's subscript is. */
 static const axe_dist_window *
-window_over(axe_ctx *cx, const axe_halo *h, int dim)
+window_over(const axe_chooser *c, const axe_halo *h, int dim)
 {
-    axe_dist_window *w = axe_new(cx, axe_dist_window);
-    axe_reached     *r = axe_new(cx, axe_reached);
+    const axe_node  *whole = axe_extent_whole(h->of->shape[dim]);
+    axe_dist_window *w = axe_new(c->cx, axe_dist_window);
+    axe_reached     *r = axe_new(c->cx, axe_reached);
 
     *r = h->around;
     r->sub = h->load[0]->arg[dim];
-    *w = (axe_dist_window){
-        .whole = axe_extent_whole(h->of->shape[dim]), .n = 1, .sub = r};
+    r->around =
+        axe_dist_is_around(c->d, r->sub, axe_dist_value(c->d, NULL, 0, whole));
+    *w = (axe_dist_window){.whole = whole, .n = 1, .sub = r};
     return w;
 }
 
@@ -89,15 +91,43 @@ has_addends(const axe_tensor *t)
 
 /* What moves without windows: *total, 0 where nothing does. */
 static axe_status
-total_of(axe_chooser *c, const axe_node *load, const axe_tensor *need,
-         int64_t *total)
+total_of(axe_chooser *c, const axe_node *load, int64_t *total)
 {
     const axe_reshard_plan *plan;
+    axe_turning            *turning;
+    const axe_tensor       *need = axe_needed(c, load, &turning);
+    const axe_tensor       *of = axe_between_whole(load->u.tensor);
 
-    AXE_TRY(axe_dist_reshard(c->cx, c->d, axe_between_whole(load->u.tensor),
-                             need, NULL, &plan));
+    AXE_TRY(turning ? axe_turning_plan(c->cx, c->d, of, need, turning, &plan)
+                    : axe_dist_reshard(c->cx, c->d, of, need, NULL, &plan));
     *total = plan ? plan->total : 0;
     return AXE_OK;
+}
+
+/* A window of each dimension that is needed whole, and then of those that turn
+ * devices, too; false: there is none, or one of no indices alone. */
+static bool
+find_windows(axe_chooser *c, axe_halo *h)
+{
+    const axe_node *load = h->load[0];
+    bool            any = false, turned[AXE_RANK_MAX];
+
+    for (int k = 0; k < load->n_arg; k++) {
+        axe_dist_turn turn;
+
+        h->index[k] = axe_load_index(c, load, k, &turn);
+        turned[k] = turn.index != NULL;
+        any = any || h->index[k] < 0;
+    }
+    for (int k = 0; k < load->n_arg && any; k++) {
+        if (h->index[k] >= 0 && !turned[k])
+            continue;
+        h->index[k] = -1;
+        h->window[k] = window_over(c, h, k);
+        if (!axe_dist_is_index(load->arg[k]))
+            return false;
+    }
+    return any;
 }
 
 /* The load as a halo of its own; *out NULL: it is needed as it is without. */
@@ -105,15 +135,11 @@ static axe_status
 candidate(axe_chooser *c, const axe_node *load, const around *in,
           axe_halo **out)
 {
-    axe_halo         *h = axe_new(c->cx, axe_halo);
-    const axe_node  **list = axe_new_array(c->cx, const axe_node *, 1);
-    axe_turning      *turning;
-    const axe_tensor *need = axe_needed(c, load, &turning);
-    axe_dist_turn     turn;
-    bool              any = false;
+    axe_halo        *h = axe_new(c->cx, axe_halo);
+    const axe_node **list = axe_new_array(c->cx, const axe_node *, 1);
 
     *out = NULL;
-    if (load == c->numbers || turning || load->n_arg == 0 ||
+    if (load == c->numbers || load->n_arg == 0 ||
         has_addends(axe_between_whole(load->u.tensor)))
         return AXE_OK;
     list[0] = load;
@@ -121,18 +147,9 @@ candidate(axe_chooser *c, const axe_node *load, const around *in,
                     .n_load = 1,
                     .load = list,
                     .around = variables_of(c, in)};
-    for (int k = 0; k < load->n_arg; k++) {
-        h->index[k] = axe_load_index(c, load, k, &turn);
-        if (h->index[k] >= 0)
-            continue;
-        any = true;
-        h->window[k] = window_over(c->cx, h, k);
-        if (!axe_dist_is_index(load->arg[k]))
-            return AXE_OK;
-    }
-    if (!any || !axe_halo_find_loops(c->cx, c->d, c->s, h))
+    if (!find_windows(c, h) || !axe_halo_find_loops(c->cx, c->d, c->s, h))
         return AXE_OK;
-    AXE_TRY(total_of(c, load, need, &h->total));
+    AXE_TRY(total_of(c, load, &h->total));
     *out = h->total > 0 ? h : NULL;
     return AXE_OK;
 }
@@ -180,6 +197,8 @@ static bool
 adds_nothing(const axe_dist *d, const axe_dist_window *a,
              const axe_dist_window *b)
 {
+    if (axe_dist_goes_around(a) || axe_dist_goes_around(b))
+        return axe_dist_around_joins(d, a, b);
     for (int64_t q = 0; q < d->n_device; q++) {
         axe_window x = axe_dist_window_at(d, NULL, q, a);
         axe_window y = axe_dist_window_at(d, NULL, q, b);
@@ -208,8 +227,8 @@ merge(const axe_chooser *c, axe_halo *a, const axe_halo *b)
         dim = k;
     }
     if (dim >= 0) {
-        x = a->window[dim] ? a->window[dim] : window_over(c->cx, a, dim);
-        y = b->window[dim] ? b->window[dim] : window_over(c->cx, b, dim);
+        x = a->window[dim] ? a->window[dim] : window_over(c, a, dim);
+        y = b->window[dim] ? b->window[dim] : window_over(c, b, dim);
         if (!adds_nothing(c->d, x, y))
             return false;
         both = joined(c->cx, x, y);
@@ -256,11 +275,10 @@ axe_halo_of(const axe_chooser *c, const axe_node *load)
 }
 
 const axe_node *
-axe_halo_extent(axe_chooser *c, const axe_halo *h, int dim, bool first)
+axe_halo_extent(axe_chooser *c, const axe_halo *h, const axe_dist_window *w,
+                bool first)
 {
-    axe_shard p = {.whole = h->window[dim]->whole,
-                   .first = first,
-                   .window = h->window[dim]};
+    axe_shard p = {.whole = w->whole, .first = first, .window = w};
 
     return axe_size_of_part(c, p,
                             axe_textf(c->cx, "%s.near%d%s", h->of->name,

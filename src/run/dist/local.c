@@ -14,6 +14,31 @@ typedef struct localizer {
 
 static const axe_node *localize(localizer *l, const axe_node *n);
 
+/* A subscript of a window: less what it is more than where the element is in
+ * the window; or, where that is no one number, that modulo the dimension. */
+static const axe_node *
+local_near(localizer *l, const axe_halo *h, const axe_node *load, int dim)
+{
+    axe_ctx               *cx = l->c->cx;
+    const axe_dist_window *w = h->window[dim], *place = w;
+    const axe_node        *whole = w->whole, *sub = load->arg[dim];
+    bool                   around = axe_dist_goes_around(w);
+
+    if (around)
+        place = axe_halo_place(l->c, h, load, dim);
+    if (axe_dist_is_around(l->c->d, sub,
+                           axe_dist_value(l->c->d, NULL, 0, whole)))
+        sub = sub->arg[0];
+    sub = localize(l, sub);
+    if (place && place->rounds > 0)
+        sub = axe_node2(cx, AXE_OP_add, sub,
+                        axe_node2(cx, AXE_OP_mul, whole,
+                                  axe_index_const(cx, place->rounds)));
+    sub = axe_node2(cx, AXE_OP_sub, sub,
+                    axe_halo_extent(l->c, h, place ? place : w, true));
+    return place ? sub : axe_node2(cx, AXE_OP_mod, sub, whole);
+}
+
 static const axe_node *
 local_load(localizer *l, const axe_node *n)
 {
@@ -29,10 +54,8 @@ local_load(localizer *l, const axe_node *n)
         axe_dist_turn turn;
         int           i = axe_load_index(c, n, k, &turn);
 
-        sub[k] = h && h->window[k]
-                     ? axe_node2(c->cx, AXE_OP_sub, localize(l, n->arg[k]),
-                                 axe_halo_extent(c, h, k, true))
-                 : i < 0      ? localize(l, n->arg[k])
+        sub[k] = h && h->window[k] ? local_near(l, h, n, k)
+                 : i < 0           ? localize(l, n->arg[k])
                  : turn.index ? axe_var_node(c->cx, n->arg[k]->at, turn.index)
                               : n->arg[k];
     }

@@ -2,8 +2,8 @@
  * that bring it.
  *
  * A window is the interval of what subscripts come to over the iterations of a
- * device, clipped to the dimension; so it is a number of each device and, where
- * subscripts go by loops around, of their values. */
+ * device, clipped to the dimension or around it; so it is a number of each
+ * device and, where subscripts go by loops around, of their values. */
 #include <assert.h>
 
 #include "base/ctx.h"
@@ -57,24 +57,38 @@ known(const void *user, const axe_node *n, axe_interval *out)
     return true;
 }
 
-/* What one subscript comes to in a dimension of `whole` indices. */
-static axe_window
-window_of(const asking *a, int64_t whole)
+static axe_dist_reach
+clipped(axe_interval r, int64_t whole)
 {
-    axe_interval r;
-    axe_window   w = {0, whole};
+    axe_dist_reach w = {0, whole,
+                        !r.has_lo || r.lo < 0 || !r.has_hi || r.hi >= whole};
 
-    for (int i = 0; i < a->r->n_var; i++) {
-        r = values_of(a, i);
-        if (r.has_hi && r.hi < r.lo)
-            return (axe_window){0, 0};
-    }
-    r = axe_interval_where(a->r->sub, known, a);
     if (r.has_lo && r.lo > 0)
         w.from = r.lo < whole ? r.lo : whole;
     if (r.has_hi && r.hi < whole)
         w.to = r.hi < 0 ? 0 : r.hi + 1;
-    return w.from < w.to ? w : (axe_window){0, 0};
+    return w.from < w.to ? w : (axe_dist_reach){0, 0, w.clipped};
+}
+
+axe_dist_reach
+axe_dist_reach_at(const axe_dist *d, const axe_frame *f, int64_t device,
+                  const axe_reached *of, int64_t whole)
+{
+    asking       a = {d, f, device, of};
+    axe_interval r;
+
+    for (int i = 0; i < of->n_var; i++) {
+        r = values_of(&a, i);
+        if (r.has_hi && r.hi < r.lo)
+            return (axe_dist_reach){0};
+    }
+    if (!of->around)
+        return clipped(axe_interval_where(of->sub, known, &a), whole);
+    r = axe_interval_where(of->sub->arg[0], known, &a);
+    if (!r.has_lo || !r.has_hi || r.lo < -AXE_INDEX_MOST / 4 ||
+        r.hi > AXE_INDEX_MOST / 4)
+        return (axe_dist_reach){0, whole + 1, false};
+    return (axe_dist_reach){r.lo, r.hi + 1, false};
 }
 
 axe_window
@@ -84,14 +98,16 @@ axe_dist_window_at(const axe_dist *d, const axe_frame *f, int64_t device,
     int64_t    whole = axe_dist_value(d, NULL, device, w->whole);
     axe_window out = {0, 0};
 
+    if (axe_dist_goes_around(w))
+        return axe_dist_around_at(d, f, device, w, whole);
     for (int i = 0; i < w->n; i++) {
-        asking     a = {d, f, device, &w->sub[i]};
-        axe_window one = window_of(&a, whole < 0 ? 0 : whole);
+        axe_dist_reach one =
+            axe_dist_reach_at(d, f, device, &w->sub[i], whole < 0 ? 0 : whole);
 
         if (one.from == one.to)
             continue;
         if (out.from == out.to)
-            out = one;
+            out = (axe_window){one.from, one.to};
         out.from = one.from < out.from ? one.from : out.from;
         out.to = one.to > out.to ? one.to : out.to;
     }
@@ -120,7 +136,8 @@ same_node(const axe_node *a, const axe_node *b)
 static bool
 same_reached(const axe_reached *a, const axe_reached *b)
 {
-    bool same = a->n_var == b->n_var && axe_node_same(a->sub, b->sub);
+    bool same = a->n_var == b->n_var && a->around == b->around &&
+                axe_node_same(a->sub, b->sub);
 
     for (int i = 0; i < a->n_var && same; i++)
         same = a->var[i] == b->var[i] && same_node(a->first[i], b->first[i]) &&
@@ -131,7 +148,9 @@ same_reached(const axe_reached *a, const axe_reached *b)
 bool
 axe_dist_window_same(const axe_dist_window *a, const axe_dist_window *b)
 {
-    bool same = a->n == b->n && axe_node_same(a->whole, b->whole);
+    bool same = a->n == b->n && axe_node_same(a->whole, b->whole) &&
+                !a->of == !b->of && a->rounds == b->rounds &&
+                (!a->of || same_reached(a->of, b->of));
 
     for (int i = 0; i < a->n && same; i++)
         same = same_reached(&a->sub[i], &b->sub[i]);
@@ -300,18 +319,25 @@ axe_halo_plan(axe_ctx *cx, const axe_dist *d, const axe_frame *f,
     return axe_reshard_within(cx, d->mesh, &a, &b, w, &opt, out);
 }
 
+const axe_frame *
+axe_halo_frame(axe_ctx *cx, const axe_halo *h, int p)
+{
+    axe_frame *f = axe_new_array(cx, axe_frame, h->n_loop + 1);
+
+    for (int i = 0; i < h->n_loop; i++)
+        f[i] = (axe_frame){h->loop[i], h->at[p * h->n_loop + i],
+                           i > 0 ? &f[i - 1] : NULL};
+    return h->n_loop > 0 ? &f[h->n_loop - 1] : NULL;
+}
+
 axe_status
 axe_halo_plan_loops(axe_ctx *cx, const axe_dist *d, const axe_tensor *need,
                     axe_halo *h, const axe_reshard_plan **out)
 {
-    axe_frame *f = axe_new_array(cx, axe_frame, h->n_loop + 1);
-
     h->plan = axe_new_array(cx, const axe_reshard_plan *, h->n_plan + 1);
     for (int p = 0; p < h->n_plan; p++) {
-        for (int i = 0; i < h->n_loop; i++)
-            f[i] = (axe_frame){h->loop[i], h->at[p * h->n_loop + i],
-                               i > 0 ? &f[i - 1] : NULL};
-        AXE_TRY(axe_halo_plan(cx, d, &f[h->n_loop - 1], need, h, &h->plan[p]));
+        AXE_TRY(axe_halo_plan(cx, d, axe_halo_frame(cx, h, p), need, h,
+                              &h->plan[p]));
         if (p == 0 || h->plan[p]->total > (*out)->total)
             *out = h->plan[p];
     }
