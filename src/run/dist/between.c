@@ -332,13 +332,6 @@ may_cut(const axe_chooser *c)
     return true;
 }
 
-/* Is there no plan, as of tensors turned by less than what they are cut in? */
-static bool
-has_no_plan(axe_status status)
-{
-    return status == AXE_EUNSUPPORTED || status == AXE_ELIMIT;
-}
-
 /* Price a choice; *may false where there is none, for want of a plan to what it
  * needs.  The first, by which nothing is cut, has to be there. */
 static axe_status
@@ -353,7 +346,7 @@ try_choice(axe_chooser *c, bool is_first, axe_operands *o,
     if (!*may)
         return AXE_OK;
     status = price(c, o, result, cost);
-    if (is_first || !has_no_plan(status))
+    if (is_first || !axe_dist_no_plan(status))
         return status;
     axe_ctx_release(c->cx, m);
     c->made = made;
@@ -446,7 +439,7 @@ try_copy(const axe_chooser *c, axe_turning *turning, axe_between *out,
     AXE_TRY(
         axe_dist_number(c->cx, axe_between_whole(c->s->dst->u.tensor), &type));
     status = plan_copy(c, turning, out);
-    *planned = !turning || !has_no_plan(status);
+    *planned = !turning || !axe_dist_no_plan(status);
     if (*planned)
         return status;
     axe_ctx_release(c->cx, m);

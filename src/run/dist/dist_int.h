@@ -36,6 +36,12 @@ bool axe_turn_find(const axe_chooser *c, const axe_node *sub,
                    const axe_node *extent, int axis, int *index,
                    axe_dist_turn *out);
 bool axe_turns_same(const axe_turning *a, const axe_turning *b);
+/* Is there no plan, as of tensors turned by less than what they are cut in? */
+static inline bool
+axe_dist_no_plan(axe_status status)
+{
+    return status == AXE_EUNSUPPORTED || status == AXE_ELIMIT;
+}
 /* Plans to what is needed turned; *out is one that moves something. */
 AXE_CHECK axe_status axe_turning_plan(axe_ctx *cx, const axe_dist *d,
                                       const axe_tensor *from,

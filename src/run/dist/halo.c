@@ -11,6 +11,8 @@
 #include "base/ctx.h"
 #include "run/dist/dist_int.h"
 
+#define NO_PLAN INT64_MAX
+
 /* What is around where we look: variables of reductions. */
 typedef struct around {
     const axe_node      *reduce;
@@ -89,7 +91,8 @@ has_addends(const axe_tensor *t)
     return t->held && t->held->n_partial > 0;
 }
 
-/* What moves without windows: *total, 0 where nothing does. */
+/* What moves without windows: *total, 0 where nothing does, NO_PLAN where
+ * devices cannot be turned so. */
 static axe_status
 total_of(axe_chooser *c, const axe_node *load, int64_t *total)
 {
@@ -98,36 +101,56 @@ total_of(axe_chooser *c, const axe_node *load, int64_t *total)
     const axe_tensor       *need = axe_needed(c, load, &turning);
     const axe_tensor       *of = axe_between_whole(load->u.tensor);
 
-    AXE_TRY(turning ? axe_turning_plan(c->cx, c->d, of, need, turning, &plan)
-                    : axe_dist_reshard(c->cx, c->d, of, need, NULL, &plan));
+    axe_mark   m = axe_ctx_mark(c->cx);
+    axe_status st =
+        turning ? axe_turning_plan(c->cx, c->d, of, need, turning, &plan)
+                : axe_dist_reshard(c->cx, c->d, of, need, NULL, &plan);
+
+    if (turning && axe_dist_no_plan(st)) {
+        axe_ctx_release(c->cx, m);
+        *total = NO_PLAN;
+        return AXE_OK;
+    }
+    AXE_TRY(st);
     *total = plan ? plan->total : 0;
     return AXE_OK;
 }
 
-/* A window of each dimension that is needed whole, and then of those that turn
- * devices, too; false: there is none, or one of no indices alone. */
+/* A window of each dimension whose subscript is no index alone; false: it is
+ * one of no indices. */
 static bool
 find_windows(axe_chooser *c, axe_halo *h)
 {
     const axe_node *load = h->load[0];
-    bool            any = false, turned[AXE_RANK_MAX];
+    bool            good = true;
 
     for (int k = 0; k < load->n_arg; k++) {
         axe_dist_turn turn;
 
         h->index[k] = axe_load_index(c, load, k, &turn);
-        turned[k] = turn.index != NULL;
-        any = any || h->index[k] < 0;
-    }
-    for (int k = 0; k < load->n_arg && any; k++) {
-        if (h->index[k] >= 0 && !turned[k])
+        if (h->index[k] >= 0 && !turn.index)
             continue;
         h->index[k] = -1;
         h->window[k] = window_over(c, h, k);
-        if (!axe_dist_is_index(load->arg[k]))
-            return false;
+        good = good && axe_dist_is_index(load->arg[k]);
     }
-    return any;
+    return good;
+}
+
+/* Is a dimension needed whole; and does any turn devices? */
+static bool
+has_whole(const axe_chooser *c, const axe_node *load, bool *turned)
+{
+    bool whole = false;
+
+    *turned = false;
+    for (int k = 0; k < load->n_arg; k++) {
+        axe_dist_turn turn;
+
+        whole = axe_load_index(c, load, k, &turn) < 0 || whole;
+        *turned = *turned || turn.index;
+    }
+    return whole;
 }
 
 /* The load as a halo of its own; *out NULL: it is needed as it is without. */
@@ -137,9 +160,10 @@ candidate(axe_chooser *c, const axe_node *load, const around *in,
 {
     axe_halo        *h = axe_new(c->cx, axe_halo);
     const axe_node **list = axe_new_array(c->cx, const axe_node *, 1);
+    bool             turned, whole = has_whole(c, load, &turned);
 
     *out = NULL;
-    if (load == c->numbers || load->n_arg == 0 ||
+    if ((!whole && !turned) || load == c->numbers || load->n_arg == 0 ||
         has_addends(axe_between_whole(load->u.tensor)))
         return AXE_OK;
     list[0] = load;
@@ -150,6 +174,8 @@ candidate(axe_chooser *c, const axe_node *load, const around *in,
     if (!find_windows(c, h) || !axe_halo_find_loops(c->cx, c->d, c->s, h))
         return AXE_OK;
     AXE_TRY(total_of(c, load, &h->total));
+    if (!whole && h->total != NO_PLAN) /* devices are turned, and no more */
+        return AXE_OK;
     *out = h->total > 0 ? h : NULL;
     return AXE_OK;
 }
