@@ -404,6 +404,14 @@ kernel behind(in f32 X[M @ gpu], out f32 Y[M @ gpu])
     Y[m] = X[m + 1] + X[m + 4];
 }
 
+// The window begins at the second.
+kernel circle(in f32 X[M @ gpu], out f32 Y[M @ gpu])
+{
+    index m;
+
+    Y[m] = X[(m + 1) % M] + X[(m + M - 1) % M];
+}
+
 // Half of all that blocks are comes either way.
 kernel back(in f32 X[M @ gpu], out f32 Y[M @ gpu])
 {
@@ -455,6 +463,8 @@ near() { # TEXT KERNEL SIZE..: of what is explained, the only look
 near 'm - 1, m + 3: device 0 at [0, 7), 1 at [3, 11), 2 at [7, 15), 3 at [11, 16)' beside M=16 P=4
 near 'm - 1, m + 3: device 0 at [0, 0), 1 at [0, 1), 2 at [1, 2), 3 at [0, 0)' beside M=3 P=4
 near 'm + 1, m + 4: device 0 at [1, 8), 1 at [5, 8)' behind M=8 P=2
+near '(m + 1)%M, (m + M - 1)%M: device 0 at [15, 16) and [0, 5), 1 at [3, 9), 2 at [7, 13), 3 at [11, 16) and [0, 1)' \
+    circle M=16 P=4
 near 'm + t: device 0 at [255, 755), 1 at [755, 1000)' many M=1000 P=2
 says '  as loops go on, by 256 plans; here the one that moves most' e
 "$AXE" explain near.axe many --set N=257 M=1000 P=2 >e || fail explain
@@ -473,7 +483,7 @@ says '  as loops go on, by 3 plans; here the one that moves most' e
 "$AXE" explain near.axe choice M=16 P=4 >e || fail explain
 says "$look m - 2*t: device 0 at [0, 0), 1 at [0, 2), 2 at [2, 6), 3 at [6, 10)" e
 says "$look m + t: device 0 at [2, 6), 1 at [6, 10), 2 at [10, 14), 3 at [14, 16)" e
-for k in beside behind back across mixed choice; do
+for k in beside behind circle back across mixed choice; do
     runs near.axe $k --random M=11 P=3 --devices 3
     grep -q ' bytes between devices, as planned' out || fail "bytes of $k: $(grep moved out)"
 done

@@ -372,7 +372,7 @@ test_random(void **state)
                   "loads, %d of these around\n",
                   plans, CASES / share(), merged, rings);
     assert_true(plans > CASES / share() / 4);
-    assert_true(share() > 1 || (merged > 30 && rings > 5));
+    assert_true(share() > 1 || (merged > 30 && rings > 10));
 }
 
 int
