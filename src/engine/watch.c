@@ -127,9 +127,12 @@ engine_watch_new(axe_ctx *cx, int64_t ms, const char *text, const char *once,
         w->until.tv_sec++;
     }
     fflush(NULL);
-    if (!start(w))
-        return axe_fail(cx, AXE_NOWHERE, AXE_EIO,
-                        "engine: no thread to look at the time limit");
+    if (!start(w)) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EIO,
+                 "engine: no thread to look at the time limit");
+        axe_help(cx, "a user may have so many threads: `ulimit -u` says it");
+        return AXE_EIO;
+    }
     *out = w;
     return AXE_OK;
 }

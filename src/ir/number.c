@@ -1,7 +1,9 @@
 /* number.c - conversion between elements and host numbers. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "ir/number.h"
 
 static const axe_float_format format[AXE_N_TYPE] = {
@@ -284,6 +286,23 @@ axe_number_store(axe_type t, void *data, int64_t at, double x)
     }
     axe_number_put(t, &h, x);
     *to = (uint8_t)((*to & ~(15 << up)) | h << up);
+}
+
+const char *
+axe_number_digits(axe_ctx *cx, axe_type t, double v)
+{
+    enum { MOST_DIGITS = 17 };
+    const char *text = "";
+
+    for (int n = 1; n <= MOST_DIGITS; n++) {
+        double back;
+
+        text = axe_textf(cx, "%.*g", n, v);
+        axe_number_put(t, &back, strtod(text, NULL));
+        if (axe_number_get(t, &back) == v)
+            break;
+    }
+    return text;
 }
 
 int64_t

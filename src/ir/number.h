@@ -35,6 +35,9 @@ void   axe_number_put(axe_type t, void *at, double x);
  * with the even number in its low half. */
 double axe_number_load(axe_type t, const void *data, int64_t at);
 void   axe_number_store(axe_type t, void *data, int64_t at, double x);
+/* A value of a floating type, finite or not, in as few digits as read back as
+ * the same. */
+const char *axe_number_digits(axe_ctx *cx, axe_type t, double v);
 /* Integer types and bool; writing wraps. */
 int64_t axe_number_get_int(axe_type t, const void *at);
 void    axe_number_put_int(axe_type t, void *at, int64_t x);

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "ir/mesh.h"
+#include "ir/number.h"
 #include "ir/text_int.h"
 #include "layout/layout_int.h"
 
@@ -60,12 +61,8 @@ find_sign(axe_op op)
 static void
 put_float(axe_buf *out, double v)
 {
-    char text[40];
-    int  digits = 1;
+    const char *text = axe_number_digits(out->cx, AXE_TYPE_f64, v);
 
-    do
-        snprintf(text, sizeof text, "%.*g", digits, v);
-    while (strtod(text, NULL) != v && ++digits <= 17);
     axe_puts(out, text);
     if (!strpbrk(text, ".e"))
         axe_puts(out, ".0");

@@ -270,81 +270,50 @@ test_random(void **state)
     }
 }
 
+#define NO_WINDOW "reshard: device 0 has the window "
+#define OF_EIGHT " of dimension 0, which has 8 indices"
+#define NO_DST                                                                 \
+    "reshard: windows are of SRC's dimensions, where it has no addends, and "  \
+    "DST has the same"
+
+/* clang-format off */
+static const struct {
+    const char *mesh, *src, *dst;
+    axe_window  w;
+    axe_status  st;
+    const char *text;
+} refused[] = {
+    {"x=2",    "8@x, 1",            "8, 1", {3, 12}, AXE_EARG,         NO_WINDOW "[3, 12)" OF_EIGHT},
+    {"x=2",    "8@x, 1",            "8, 1", {9, 9},  AXE_EARG,         NO_WINDOW "[9, 9)" OF_EIGHT},
+    {"x=2",    "8@x, 1",            "8, 1", {-1, 1}, AXE_EARG,         NO_WINDOW "[-1, 1)" OF_EIGHT},
+    {"x=2",    "8@x, 1",            "8, 1", {3, 2},  AXE_EARG,         NO_WINDOW "[3, 2)" OF_EIGHT},
+    {"x=2",    "8, 1 + partial(x)", "8, 1", {0, 8},  AXE_EUNSUPPORTED, NO_DST},
+    {"x=2",    "8@x, 1",            "2, 4", {0, 1},  AXE_EUNSUPPORTED, NO_DST},
+    {"x=1025", "8@x, 1",            "8, 1", {0, 1},  AXE_ELIMIT,
+     "reshard: 1025 devices, and 1024 have windows at most"},
+};
+/* clang-format on */
+
 /* What is refused, and why. */
 static void
 test_refused(void **state)
 {
-    static const struct {
-        const char *mesh, *src, *dst;
-        axe_window  w;
-        axe_status  st;
-        const char *text;
-    } rows[] = {
-        {"x=2",
-         "8@x, 1",
-         "8, 1",
-         {3, 12},
-         AXE_EARG,
-         "reshard: device 0 has the window [3, 12) of dimension 0, which has 8 "
-         "indices"},
-        {"x=2",
-         "8@x, 1",
-         "8, 1",
-         {9, 9},
-         AXE_EARG,
-         "reshard: device 0 has the window [9, 9) of dimension 0, which has 8 "
-         "indices"},
-        {"x=2",
-         "8@x, 1",
-         "8, 1",
-         {-1, 1},
-         AXE_EARG,
-         "reshard: device 0 has the window [-1, 1) of dimension 0, which has 8 "
-         "indices"},
-        {"x=2",
-         "8@x, 1",
-         "8, 1",
-         {3, 2},
-         AXE_EARG,
-         "reshard: device 0 has the window [3, 2) of dimension 0, which has 8 "
-         "indices"},
-        {"x=2",
-         "8, 1 + partial(x)",
-         "8, 1",
-         {0, 8},
-         AXE_EUNSUPPORTED,
-         "reshard: windows are of SRC's dimensions, where it has no addends, "
-         "and DST has the same"},
-        {"x=2",
-         "8@x, 1",
-         "2, 4",
-         {0, 1},
-         AXE_EUNSUPPORTED,
-         "reshard: windows are of SRC's dimensions, where it has no addends, "
-         "and DST has the same"},
-        {"x=1025",
-         "8@x, 1",
-         "8, 1",
-         {0, 1},
-         AXE_ELIMIT,
-         "reshard: 1025 devices, and 1024 have windows at most"},
-    };
     static axe_window w[2 * 1025];
 
     (void)state;
-    for (int i = 0; i < AXE_LEN(rows); i++) {
+    for (int i = 0; i < AXE_LEN(refused); i++) {
         axe_ctx                *cx = axe_ctx_new();
         const axe_mesh         *m;
         axe_spread              a, b;
         const axe_reshard_plan *r;
 
-        w[0] = rows[i].w;
-        assert_int_equal(axe_mesh_read(cx, rows[i].mesh, &m), AXE_OK);
-        assert_int_equal(axe_spread_read(cx, m, rows[i].src, &a), AXE_OK);
-        assert_int_equal(axe_spread_read(cx, m, rows[i].dst, &b), AXE_OK);
+        w[0] = refused[i].w;
+        assert_int_equal(axe_mesh_read(cx, refused[i].mesh, &m), AXE_OK);
+        assert_int_equal(axe_spread_read(cx, m, refused[i].src, &a), AXE_OK);
+        assert_int_equal(axe_spread_read(cx, m, refused[i].dst, &b), AXE_OK);
         assert_int_equal(axe_reshard_within(cx, m, &a, &b, w, NULL, &r),
-                         rows[i].st);
-        assert_string_equal(axe_last_error(cx), rows[i].text);
+                         refused[i].st);
+        assert_string_equal(axe_last_error(cx), refused[i].text);
         axe_ctx_free(cx);
     }
 }

@@ -24,26 +24,25 @@ way(int64_t a, int64_t b, int64_t n)
 }
 
 static void
-note_other(void *user, const axe_node *n)
+note_variable(void *user, const axe_node *n)
 {
-    bool *other = user;
+    bool *varies = user;
 
-    *other = *other || n->type != AXE_TYPE_INDEX || n->op == AXE_OP_load ||
-             n->op == AXE_OP_reduce || n->op == AXE_OP_cast ||
-             (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE);
+    *varies =
+        *varies || (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE);
 }
 
 bool
 axe_dist_is_around(const axe_dist *d, const axe_node *sub, int64_t whole)
 {
-    bool other = false;
+    bool varies = false;
 
-    if (sub->op != AXE_OP_mod || whole < 1)
+    if (sub->op != AXE_OP_mod || whole < 1 || !axe_dist_is_index(sub->arg[1]))
         return false;
-    axe_node_walk(sub->arg[1], note_other, &other);
-    for (int64_t q = 0; q < d->n_device && !other; q++)
-        other = axe_dist_value(d, NULL, q, sub->arg[1]) != whole;
-    return !other;
+    axe_node_walk(sub->arg[1], note_variable, &varies);
+    for (int64_t q = 0; q < d->n_device && !varies; q++)
+        varies = axe_dist_value(d, NULL, q, sub->arg[1]) != whole;
+    return !varies;
 }
 
 bool

@@ -280,8 +280,8 @@ struct axe_halo {
     const axe_tensor      *of;
     int                    n_load;
     const axe_node *const *load;
-    axe_reached            around; /* of ->var: what is around the first load */
-    int                    index[AXE_RANK_MAX];
+    axe_reached variables; /* those that the first load stands in: no ->sub */
+    int         index[AXE_RANK_MAX];
     const axe_dist_window *window[AXE_RANK_MAX]; /* NULL: by the index */
     int64_t total; /* elements that go without windows, at most */
     /* Loops around that windows go by, and a plan for each of their values. */

@@ -13,11 +13,11 @@
 
 #define NO_PLAN INT64_MAX
 
-/* What is around where we look: variables of reductions. */
-typedef struct around {
-    const axe_node      *reduce;
-    const struct around *up;
-} around;
+/* The reductions that a load stands in. */
+typedef struct folds {
+    const axe_node     *reduce;
+    const struct folds *up;
+} folds;
 
 typedef struct finding {
     axe_chooser *c;
@@ -47,17 +47,17 @@ add_var(axe_reached *r, const axe_var *v, const axe_node *first,
 
 /* The variables that a load stands in, with what a device has of them. */
 static axe_reached
-variables_of(axe_chooser *c, const around *in)
+variables_of(axe_chooser *c, const folds *in)
 {
     axe_reached r = {0};
     int         n = c->n_index;
 
-    for (const around *a = in; a; a = a->up)
+    for (const folds *a = in; a; a = a->up)
         n += a->reduce->u.reduce.n_over;
     r.var = axe_new_array(c->cx, const axe_var *, n + 1);
     r.first = axe_new_array(c->cx, const axe_node *, n + 1);
     r.count = axe_new_array(c->cx, const axe_node *, n + 1);
-    for (const around *a = in; a; a = a->up)
+    for (const folds *a = in; a; a = a->up)
         for (int i = 0; i < a->reduce->u.reduce.n_over; i++)
             if (!is_chosen(c, a->reduce->u.reduce.over[i]))
                 add_var(&r, a->reduce->u.reduce.over[i], NULL,
@@ -76,7 +76,7 @@ window_over(const axe_chooser *c, const axe_halo *h, int dim)
     axe_dist_window *w = axe_new(c->cx, axe_dist_window);
     axe_reached     *r = axe_new(c->cx, axe_reached);
 
-    *r = h->around;
+    *r = h->variables;
     r->sub = h->load[0]->arg[dim];
     r->around =
         axe_dist_is_around(c->d, r->sub, axe_dist_value(c->d, NULL, 0, whole));
@@ -155,8 +155,7 @@ has_whole(const axe_chooser *c, const axe_node *load, bool *turned)
 
 /* The load as a halo of its own; *out NULL: it is needed as it is without. */
 static axe_status
-candidate(axe_chooser *c, const axe_node *load, const around *in,
-          axe_halo **out)
+candidate(axe_chooser *c, const axe_node *load, const folds *in, axe_halo **out)
 {
     axe_halo        *h = axe_new(c->cx, axe_halo);
     const axe_node **list = axe_new_array(c->cx, const axe_node *, 1);
@@ -170,7 +169,7 @@ candidate(axe_chooser *c, const axe_node *load, const around *in,
     *h = (axe_halo){.of = load->u.tensor,
                     .n_load = 1,
                     .load = list,
-                    .around = variables_of(c, in)};
+                    .variables = variables_of(c, in)};
     if (!find_windows(c, h) || !axe_halo_find_loops(c->cx, c->d, c->s, h))
         return AXE_OK;
     AXE_TRY(total_of(c, load, &h->total));
@@ -181,9 +180,9 @@ candidate(axe_chooser *c, const axe_node *load, const around *in,
 }
 
 static void
-find(finding *f, const axe_node *n, const around *in)
+find(finding *f, const axe_node *n, const folds *in)
 {
-    around    here = {n, in};
+    folds     here = {n, in};
     axe_halo *h;
 
     if (n->op == AXE_OP_load && f->status == AXE_OK) {

@@ -20,21 +20,13 @@ put_bits(axe_buf *out, axe_type t, const unsigned char *byte)
         axe_putf(out, "%02x", byte[i]);
 }
 
-/* In as few digits as say which value it is; what is no number has bits. */
+/* What is no number has bits. */
 static void
 put_float(axe_buf *out, axe_type t, const void *data)
 {
-    enum { MOST_DIGITS = 17 };
-    double      v = axe_number_get(t, data), back = v;
-    const char *text = isnan(v) ? "nan of bits " : "";
+    double v = axe_number_get(t, data);
 
-    for (int n = 1; !isnan(v) && n <= MOST_DIGITS; n++) {
-        text = axe_textf(out->cx, "%.*g", n, v);
-        axe_number_put(t, &back, strtod(text, NULL));
-        if (axe_number_get(t, &back) == v)
-            break;
-    }
-    axe_puts(out, text);
+    axe_puts(out, isnan(v) ? "nan of bits " : axe_number_digits(out->cx, t, v));
     if (isnan(v))
         put_bits(out, t, data);
 }

@@ -1,249 +1,7 @@
-/* test_engine.c - ranks: what they share, and how they end when something goes
- * wrong: each case in a process of its own, with the text that all end with, in
- * seconds, and nothing left behind. */
-#define _GNU_SOURCE
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "axe/engine.h"
-#include "engine/engine.h"
-#include "engine/swap.h"
-
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* Files of ours in the system's folder of shared memory. */
-static int
-left_behind(void)
-{
-    DIR           *d = opendir("/dev/shm");
-    struct dirent *x;
-    int            n = 0;
-
-    while (d && (x = readdir(d)))
-        n += strstr(x->d_name, "axe") != NULL;
-    if (d)
-        closedir(d);
-    return n;
-}
-
-/* ------------------------------------------------------------ what goes well
- */
-
-/* Each rank writes its number into all others' memory. */
-static axe_status
-all_to_all(axe_ctx *cx, axe_engine *e, void *user)
-{
-    int64_t  n = axe_engine_size(e), me = axe_engine_rank(e), all[64];
-    int64_t *at;
-
-    (void)user;
-    AXE_TRY(axe_engine_alloc(e, n * 8, (void **)&at));
-    for (int64_t r = 0; r < n; r++)
-        ((int64_t *)axe_engine_peer(e, at, r))[me] = 100 * me + r;
-    AXE_TRY(axe_engine_barrier(e));
-    for (int64_t r = 0; r < n; r++)
-        if (at[r] != 100 * r + me)
-            return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "wrong memory");
-    if (axe_engine_peer(e, at, n) || axe_engine_peer(e, at, -1))
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "a rank that is none");
-    for (int i = 0; i < 200; i++) {
-        int64_t mine = me * me + i;
-
-        AXE_TRY(axe_engine_gather(e, &mine, 8, all));
-        for (int64_t r = 0; r < n; r++)
-            if (all[r] != r * r + i)
-                return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "wrong gather");
-        AXE_TRY(axe_engine_agree(e, "the number", "7"));
-    }
-    return AXE_OK;
-}
-
-static void
-test_memory(void **state)
-{
-    (void)state;
-    for (int n = 1; n <= 9; n += n < 3 ? 1 : 2) {
-        axe_ctx           *cx = axe_ctx_new();
-        axe_engine_options o = {.n_rank = n};
-        axe_status         st = axe_spmd(cx, &o, all_to_all, NULL);
-
-        if (st != AXE_OK)
-            fail_msg("%d ranks: %s", n, axe_last_error(cx));
-        axe_ctx_free(cx);
-    }
-}
-
-static int
-n_open(void)
-{
-    int n = 0;
-
-    for (int fd = 0; fd < 256; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
-
-/* Each rank has a file with its number in it, and sees those of all others;
- * nothing but these is open behind it.  user: one of them gives none. */
-static axe_status
-swaps(axe_ctx *cx, axe_engine *e, void *user)
-{
-    int64_t    n = axe_engine_size(e), me = axe_engine_rank(e), seen;
-    int        mine = memfd_create("mine", 0), all[64], before = n_open();
-    axe_status st;
-
-    if (write(mine, &me, sizeof me) != sizeof me)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "no file");
-    st = engine_swap_descriptors(e, user && me == 1 ? 1 << 20 : mine, all);
-    for (int64_t r = 0; r < n && st == AXE_OK; r++) {
-        if ((all[r] < 0) != (r == me) ||
-            (r != me && (pread(all[r], &seen, sizeof seen, 0) != sizeof seen ||
-                         seen != r || close(all[r]) != 0)))
-            st = axe_fail(cx, AXE_NOWHERE, AXE_EARG, "not the file of %d",
-                          (int)r);
-    }
-    if (n_open() != before)
-        st = axe_fail(cx, AXE_NOWHERE, AXE_EARG, "descriptors are left");
-    return st;
-}
-
-/* A byte of the token in which a message that goes before each differs, with
- * another file; -1: none goes. */
-static int stray_at = -1, stray_file = -1;
-
-ssize_t
-sendmsg(int at, const struct msghdr *m, int flags)
-{
-    static _Alignas(struct cmsghdr) char control[256];
-    char                                 token[64];
-    struct iovec                         io = {token, m->msg_iov->iov_len};
-    struct msghdr                        also = *m;
-
-    if (stray_at >= 0 && m->msg_control) {
-        memcpy(token, m->msg_iov->iov_base, io.iov_len);
-        token[stray_at] ^= 1;
-        memcpy(control, m->msg_control, m->msg_controllen);
-        memcpy(CMSG_DATA((struct cmsghdr *)(void *)control), &stray_file,
-               sizeof stray_file);
-        also.msg_iov = &io;
-        also.msg_control = control;
-        if (syscall(SYS_sendmsg, at, &also, flags) < 0)
-            return -1;
-    }
-    return syscall(SYS_sendmsg, at, m, flags);
-}
-
-/* Messages of another job, rank or round, or that say to have no file. */
-static void
-test_strays(void **state)
-{
-    static const int   at[] = {0, 4, 8, 12, 16};
-    axe_ctx           *cx = axe_ctx_new();
-    axe_engine_options o = {.n_rank = 3};
-    int64_t            none = -1;
-    axe_status         st;
-
-    (void)state;
-    stray_file = memfd_create("stray", 0);
-    assert_int_equal(write(stray_file, &none, sizeof none), sizeof none);
-    for (size_t i = 0; i < AXE_LEN(at); i++) {
-        stray_at = at[i];
-        st = axe_spmd(cx, &o, swaps, NULL);
-        stray_at = -1;
-        if (st != AXE_OK)
-            fail_msg("byte %d: %s", at[i], axe_last_error(cx));
-    }
-    close(stray_file);
-    axe_ctx_free(cx);
-}
-
-static void
-test_swap(void **state)
-{
-    axe_ctx           *cx = axe_ctx_new();
-    axe_engine_options o = {0};
-
-    (void)state;
-    for (o.n_rank = 1; o.n_rank < 14; o.n_rank += o.n_rank < 3 ? 1 : 5)
-        if (axe_spmd(cx, &o, swaps, NULL) != AXE_OK)
-            fail_msg("%d ranks: %s", (int)o.n_rank, axe_last_error(cx));
-    o.n_rank = 3;
-    assert_int_not_equal(axe_spmd(cx, &o, swaps, &o), AXE_OK);
-    assert_string_equal(axe_last_error(cx),
-                        "engine: giving a descriptor to rank 2: Bad file "
-                        "descriptor");
-    axe_ctx_free(cx);
-}
-
-enum { N_BATCH = 100, N_BARRIER = 20 };
-
-/* t[1]: when the first rank is there; t[2]: the least that a batch took. */
-static axe_status
-first_barrier(axe_ctx *cx, axe_engine *e, void *user)
-{
-    double *t = user, begin;
-
-    (void)cx;
-    if (axe_engine_rank(e) == 0)
-        t[1] = now();
-    for (int k = 0; k < N_BATCH; k++) {
-        begin = now();
-        for (int i = 0; i < N_BARRIER; i++)
-            AXE_TRY(axe_engine_barrier(e));
-        if (axe_engine_rank(e) == 0 && (k == 0 || now() - begin < t[2]))
-            t[2] = now() - begin;
-    }
-    return AXE_OK;
-}
-
-/* Eight ranks on two cores do not spin one another to death: a barrier would
- * take a scheduler's slice, 12 ms or more.  The least counts, since others may
- * have the cores as well. */
-static void
-test_oversubscribed(void **state)
-{
-    axe_ctx           *cx = axe_ctx_new();
-    axe_engine_options o = {.n_rank = 8};
-    double             t[3];
-
-    (void)state;
-    t[0] = now();
-    assert_int_equal(axe_spmd(cx, &o, first_barrier, t), AXE_OK);
-    print_message("8 ranks: first barrier %.3f ms, a barrier %.1f us\n",
-                  (t[1] - t[0]) * 1e3, t[2] / N_BARRIER * 1e6);
-    assert_true(t[1] - t[0] < 1);
-    assert_true(t[2] < N_BARRIER * 5e-3);
-    axe_ctx_free(cx);
-}
-
-/* ---------------------------------------------------------- what goes wrong */
+/* test_engine.c - how ranks end when something goes wrong: each case in a
+ * process of its own, with the text that all end with, in seconds, and nothing
+ * left behind. */
+#include "rank_tests.h"
 
 static axe_status
 rank_is_killed(axe_ctx *cx, axe_engine *e, void *user)
@@ -423,7 +181,7 @@ static const struct {
     {"plans",     plans_differ,           NULL,    0, 0,   AXE_EARG,    "ranks differ in the plan: rank 0 has 'x=4' from '"},
     {"heap",      heap_is_full,           NULL,    0, 0,   AXE_ELIMIT,  "524289 bytes of symmetric memory, of which 524288 of 1048576 are left"},
     {"host",      host_is_full,           NULL,    (int64_t)1 << 40, 0, AXE_EIO, "all ranks together want 4194304 MiB of shared memory, and the host has"},
-    {"addresses", first_barrier,          NULL,    (int64_t)1 << 60, 0, AXE_EIO, "mapping 4611686018427"},
+    {"addresses", all_to_all,             NULL,    (int64_t)1 << 60, 0, AXE_EIO, "mapping 4611686018427"},
     {"mesh",      mesh_is_another,        &bits32, 0, 0,   AXE_EARG,    "a mesh of 2 devices, and 4 ranks"},
     {"bits",      mesh_is_another,        &bits16, 0, 0,   AXE_EARG,    "elements of the plan have 16 bits, f32 has 32"},
 };
@@ -566,7 +324,7 @@ test_limits(void **state)
             axe_status         st;
 
             setrlimit((__rlimit_resource_t)row[i].what, &l);
-            st = axe_spmd(cx, &o, first_barrier, NULL);
+            st = axe_spmd(cx, &o, all_to_all, NULL);
             if (st != AXE_EIO || !strstr(axe_last_error(cx), row[i].want)) {
                 fprintf(stderr, "%s\n", axe_last_error(cx));
                 _exit(1);
@@ -578,96 +336,8 @@ test_limits(void **state)
     }
 }
 
-/* ------------------------------------------------------------------ launchers
+/* ------------------------------------------------------------------- joined
  */
-
-static const char *const variables[] = {"AXE_RANK",
-                                        "AXE_SIZE",
-                                        "AXE_LOCAL_RANK",
-                                        "AXE_LOCAL_SIZE",
-                                        "AXE_RENDEZVOUS",
-                                        "OMPI_COMM_WORLD_RANK",
-                                        "OMPI_COMM_WORLD_SIZE",
-                                        "OMPI_COMM_WORLD_LOCAL_RANK",
-                                        "OMPI_COMM_WORLD_LOCAL_SIZE",
-                                        "PMIX_NAMESPACE",
-                                        "PMI_RANK",
-                                        "PMI_SIZE",
-                                        "MPI_LOCALRANKID",
-                                        "MPI_LOCALNRANKS",
-                                        "RANK",
-                                        "WORLD_SIZE",
-                                        "LOCAL_RANK",
-                                        "LOCAL_WORLD_SIZE",
-                                        "MASTER_ADDR",
-                                        "MASTER_PORT",
-                                        "SLURM_PROCID",
-                                        "SLURM_NTASKS",
-                                        "SLURM_LOCALID",
-                                        "SLURM_NTASKS_PER_NODE",
-                                        "SLURM_JOB_ID",
-                                        "SLURM_STEP_ID"};
-
-/* "RANK=1 WORLD_SIZE=4" */
-static void
-set_variables(const char *text)
-{
-    char copy[512], *save = NULL;
-
-    for (int i = 0; i < AXE_LEN(variables); i++)
-        unsetenv(variables[i]);
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *w = strtok_r(copy, " ", &save); w;
-         w = strtok_r(NULL, " ", &save))
-        if (strchr(w, '=')) {
-            *strchr(w, '=') = '\0';
-            setenv(w, w + strlen(w) + 1, 1);
-        }
-}
-
-static void
-test_launchers(void **state)
-{
-    /* clang-format off */
-    static const struct { const char *set, *want; } row[] = {
-        {"", "- 0/1 0/1 shm -"},
-        {"RANK=1 WORLD_SIZE=4", "- 0/1 0/1 shm -"},
-        {"RANK=1 WORLD_SIZE=4 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=29500", "torchrun 1/4 1/2 shm torchrun.29500"},
-        {"AXE_RANK=2 AXE_SIZE=3 AXE_RENDEZVOUS=a/b RANK=1 WORLD_SIZE=4 MASTER_ADDR=h", "axe 2/3 2/3 shm axe.a/b"},
-        {"OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=7", "openmpi 3/4 1/2 openmpi openmpi.7"},
-        {"PMI_RANK=1 PMI_SIZE=2 AXE_RENDEZVOUS=n", "mpich 1/2 1/2 mpich mpich.n"},
-        {"SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_JOB_ID=5", "- 0/1 0/1 shm -"},
-        {"SLURM_PROCID=3 SLURM_NTASKS=8 SLURM_LOCALID=3 SLURM_JOB_ID=5 SLURM_STEP_ID=0", "srun 3/8 3/8 shm srun.5"},
-        {"AXE_RANK=x AXE_SIZE=3", "EARG launch: AXE_RANK is 'x', not a number from 0 to 1024"},
-        {"AXE_RANK=3 AXE_SIZE=3", "EARG launch: by axe this is rank 3 of 3, and 3 of 3 on its host"},
-    };
-    /* clang-format on */
-    int n_wrong = 0;
-
-    (void)state;
-    for (int i = 0; i < AXE_LEN(row); i++) {
-        axe_ctx     *cx = axe_ctx_new();
-        axe_launcher l;
-        const char  *got;
-
-        set_variables(row[i].set);
-        if (axe_launcher_find(cx, &l) != AXE_OK)
-            got = axe_textf(cx, "EARG %s", axe_last_error(cx));
-        else
-            got = axe_textf(
-                cx, "%s %" PRId64 "/%" PRId64 " %" PRId64 "/%" PRId64 " %s %s",
-                l.launcher ? l.launcher : "-", l.rank, l.size, l.local_rank,
-                l.local_size, l.engine, l.job ? l.job : "-");
-        if (strcmp(got, row[i].want) != 0) {
-            print_message("'%s': %s\n  wanted %s\n", row[i].set, got,
-                          row[i].want);
-            n_wrong++;
-        }
-        axe_ctx_free(cx);
-    }
-    set_variables("");
-    assert_int_equal(n_wrong, 0);
-}
 
 typedef struct joined {
     axe_rank_fn *fn;
@@ -755,15 +425,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_swap),
-        cmocka_unit_test(test_strays),
-        cmocka_unit_test(test_oversubscribed),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_first_is_killed),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_faults),          cmocka_unit_test(test_help),
+        cmocka_unit_test(test_first_is_killed), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_joined),
     };
 
