@@ -143,10 +143,13 @@ all() {
 export FAKE_GPUS=2
 some 0 2
 all 3 3
-all 4 4
-some 1 3
-same 5 1 Y turns.axe twice M=300 N=10 K=140
+[ "${AXE_SHARE:-1}" -gt 1 ] || {
+    all 4 4
+    some 1 3
+    same 5 1 Y turns.axe twice M=300 N=10 K=140
+}
 for late in 1 6; do
+    [ "${AXE_SHARE:-1}" -gt 1 ] && [ $late = 1 ] && continue
     same $late 4 C $D/gemm_reduce_scatter.axe M=40 N=128 K=5 $small
     same $late 4 C $D/allgather_gemm.axe M=3 N=50 K=33 $small
 done

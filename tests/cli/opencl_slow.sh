@@ -3,7 +3,7 @@
 # that is installed, compared with the reference.
 #
 # Each kernel, in its first sizes there and in one of its types by turns, runs on
-# every device, where it has several widths at every third without what the
+# every device, where it has several widths at every fifth without what the
 # driver's optimiser does, which is most of what it takes; in the simulator in one
 # type and at one width by turns, and so, optimised, every fourth kernel on the
 # first device and every other one on another (OPENCL_ALL=1: all, optimised, in all
@@ -78,7 +78,7 @@ grep -v '^#' "$SRC/tests/sim.list" | grep ' 80,90,100 ' |
             for i in $(seq $#); do
                 turn=$(((turn_of + i) % $#))
                 [ -z "$first" ] || [ $# = 1 ] || {
-                    [ -z "${OPENCL_ALL-}" ] && [ $(((turn_of + i + device) % 3)) != 0 ]
+                    [ -z "${OPENCL_ALL-}" ] && [ $(((turn_of + i + device) % 5)) != 0 ]
                 } ||
                     echo "plain $device $file $kernel ${!i}" \
                         "${all[(turn_of + i + device) % ${#all[@]}]} $sizes"
